@@ -147,7 +147,7 @@ describe("dimensions", () => {
       "subflow",
     ]);
     expect(() => partAsked(["size"], { window: "w" })).toThrow("by size and window together");
-    expect(() => partAsked(["scheme"], { group: "x1", subflow: 1 })).toThrow("in windows of time only");
+    expect(() => partAsked(["scheme"], { group: "x1", subflow: 1 })).toThrow("only in windows of time");
   });
 
   it("that are subflows leave the scheme its plain name", () => {

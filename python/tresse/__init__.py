@@ -4,7 +4,7 @@
 >>> run = tresse.run("xmp/fig4", only={"scheme": "xmp"})
 >>> run.plot.timeline()
 
-`run` runs an experiment, `open` reads a run back, `compare` puts two side by side, `sweep` runs an experiment at many
+`run` runs an experiment, `open` reads a run back, `compare` compares two runs, `sweep` runs an experiment at many
 settings, `Controller` and `Group` drive a controller by hand.
 """
 
@@ -53,7 +53,7 @@ def __getattr__(name: str) -> Any:
 
     if name == "__version__":
         return metadata.version("tresse")
-    # Imported when they are used: what draws takes long to load, and not everybody has it.
+    # Imported on first use: the drawing code takes long to load, and not everybody has it.
     if name in ("keys", "plot"):
         return import_module(f"tresse.{name}")
     raise AttributeError(f"module `tresse` has no `{name}`")

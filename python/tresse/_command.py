@@ -1,4 +1,4 @@
-"""The command `tresse` of an installed package."""
+"""The command `tresse` that the package installs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 
 
 def main() -> int:
-    """Runs the command; its exit code."""
-    # What the command hands to Python (designs, Ray, tuning) runs in this interpreter.
+    """Runs the command and returns its exit code."""
+    # The parts that the command leaves to Python (designs, Ray, tuning) run in this interpreter.
     os.environ.setdefault("TRESSE_PYTHON", sys.executable)
     from tresse import _native
 

@@ -1,4 +1,4 @@
-"""Controllers by themselves: their windows after a script of ACKs, marks and losses, and ACK by ACK."""
+"""Controllers on their own: their windows after a script of ACKs, marks and losses, or ACK by ACK."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Step:
     """A subflow after an event. Windows are in packets; `ssthresh` is None before the first cut."""
 
     event: str
-    """The event's word; an ACK whose mark cut the window is a "mark"."""
+    """The kind of event; an ACK whose mark cut the window is a "mark"."""
     subflow: int
     cwnd: int
     ssthresh: int | None
@@ -37,7 +37,7 @@ class Step:
 
 
 class Steps(list[Step]):
-    """Steps; a notebook shows them as a table, and `polars.DataFrame(steps)` and `pandas.DataFrame(steps)` make one."""
+    """Steps. A notebook shows them as a table; `polars.DataFrame(steps)` and `pandas.DataFrame(steps)` make one too."""
 
     def _repr_html_(self) -> str:
         from tresse import html
@@ -54,12 +54,12 @@ class Subflow:
     srtt_s: float | None
     min_rtt_s: float | None
     word: int
-    """What it publishes to its siblings; its meaning is the controller's own."""
+    """The value that it publishes to its siblings; each controller gives it its own meaning."""
     state: State
 
 
 class Controller:
-    """A built-in controller, or the one that a C file declares, with values for its parameters.
+    """A built-in controller, or one that a C file declares, with values for its parameters.
 
     A C file is compiled with the system's `cc` to native code that runs with your rights: use only what you trust.
     """
@@ -69,12 +69,12 @@ class Controller:
 
     @property
     def name(self) -> str:
-        """As `tresse list controllers` has it."""
+        """Its name in `tresse list controllers`."""
         return self._native.name
 
     @property
     def title(self) -> str:
-        """What it is, in a line."""
+        """A one-line description."""
         return self._native.title
 
     @property
@@ -84,18 +84,18 @@ class Controller:
 
     @property
     def coupled(self) -> bool:
-        """Whether it looks at its siblings."""
+        """Whether it takes its siblings into account."""
         return self._native.coupled
 
     @property
     def parameters(self) -> list[Parameter]:
-        """Its parameters, with their values here."""
+        """Its parameters and the values that they have here."""
         return [Parameter(**own) for own in self._native.parameters]
 
     def trace(self, script: str, *, initial_window: int = 10) -> Steps:
-        """Plays a script, as `tresse controller trace` does (see its help for the events); a step for each event.
+        """Plays a script as `tresse controller trace` does (see its help for the events); returns a step for each event.
 
-        `initial_window`: of every subflow, packets. A C file runs in a process of its own first, so that a hook that
+        `initial_window`: of every subflow, packets. A C file first runs in a separate process, so that a hook that
         divides by 0 or never returns is an error and does not end this process.
         """
         return Steps(Step(**own) for own in self._native.trace(script, initial_window))
@@ -112,8 +112,8 @@ class Controller:
 class Group:
     """One connection's subflows, driven from outside event by event.
 
-    The host is that of `Controller.trace`: no packets; a round is a window of ACKed packets, a reduction lasts until one
-    window is ACKed. A C file's hooks run in this process: one that divides by 0 ends it.
+    The host is the one of `Controller.trace`: it has no packets, a round is a window of ACKed packets, and a reduction
+    lasts until one window is ACKed. A C file's hooks run in this process: a hook that divides by 0 ends it.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Group:
         )
 
     def play(self, script: str) -> Steps:
-        """Plays the lines of a script; a step for each event."""
+        """Plays the lines of a script; returns a step for each event."""
         return Steps(Step(**own) for own in self._native.play(script))
 
     def ack(

@@ -1,7 +1,7 @@
-"""Designs that need a sampler: points of the unit cube, by scipy.stats.qmc.
+"""Designs that need a sampler: points of the unit cube, from scipy.stats.qmc.
 
-`python -m tresse.designs` reads a request as JSON (`kind`, `points`, `dimensions`, `seed`) and writes the points: the
-command `tresse sweep` asks it.
+`python -m tresse.designs` reads a request as JSON (`kind`, `points`, `dimensions`, `seed`) and writes the points. The
+command `tresse sweep` calls it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from tresse.errors import TresseError, missing
 
 
 def draw(kind: str, points: int, dimensions: int, seed: int) -> list[list[float]]:
-    """Points of the unit cube, each with `dimensions` numbers from 0 to below 1.
+    """Points of the unit cube, each with `dimensions` numbers from 0 (included) to 1 (excluded).
 
-    `kind`: `sobol` (scrambled; a power of 2 of points is balanced), `latin-hypercube` or `random`. The same seed gives
+    `kind`: `sobol` (scrambled; balanced if `points` is a power of 2), `latin-hypercube` or `random`. The same seed gives
     the same points.
     """
     try:
@@ -29,7 +29,7 @@ def draw(kind: str, points: int, dimensions: int, seed: int) -> list[list[float]
         drawn = np.random.default_rng(seed).random((points, dimensions))
     elif kind == "sobol":
         with warnings.catch_warnings():
-            # Any number of points is possible; that a power of 2 is better stands in the documentation.
+            # Any number of points is possible; the documentation says that a power of 2 is better.
             warnings.simplefilter("ignore", UserWarning)
             drawn = qmc.Sobol(dimensions, scramble=True, rng=seed).random(points)
     else:
@@ -39,7 +39,7 @@ def draw(kind: str, points: int, dimensions: int, seed: int) -> list[list[float]
 
 
 def main() -> int:
-    """Answers the request on standard input; the exit code."""
+    """Answers the request on standard input; returns the exit code."""
     asked = json.load(sys.stdin)
     try:
         json.dump(draw(asked["kind"], asked["points"], asked["dimensions"], asked["seed"]), sys.stdout)

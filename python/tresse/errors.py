@@ -1,4 +1,4 @@
-"""What goes wrong, in the words of the command."""
+"""Errors, in the words of the command."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Code = Literal["check", "input", "io", "machine"]
 
 
 class TresseError(Exception):
-    """The one exception of this package; `str()` of it is what the command prints after `error: `.
+    """The only exception of this package; its `str()` is what the command prints after `error: `.
 
     `code` is "input" (a value, a file, a setting), "io" (a file or folder), "machine" (the machine lacks something) or
-    "check" (what was compared does not hold). `file`, `line` and `column` (from 1) say where, `hint` says what to do.
+    "check" (a comparison failed). `file`, `line` and `column` (from 1) say where, `hint` says what to do.
     """
 
     def __init__(
@@ -36,16 +36,16 @@ class TresseError(Exception):
         self.column = column
         self.hint = hint
         self.run: Run | None = None
-        """The run that ended early, if one did: it has what was measured until then."""
+        """The run that ended early, if there is one, with everything measured until then."""
 
     @property
     def exit_code(self) -> int:
-        """What the command ends with."""
+        """The command's exit code."""
         return {"check": 1, "machine": 3}.get(self.code, 2)
 
 
 class TresseWarning(UserWarning):
-    """What the command prints as a warning: a controller that no case uses, for example."""
+    """A warning of the command, for example about a controller that no case uses."""
 
 
 _EXTRAS = {
@@ -55,7 +55,7 @@ _EXTRAS = {
     "sweep": "scipy",
     "tune": "optuna pyarrow",
 }
-"""What each extra of the package brings."""
+"""The packages that each extra brings."""
 
 
 def missing(package: str, extra: str) -> TresseError:

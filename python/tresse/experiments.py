@@ -1,4 +1,4 @@
-"""What is run: an experiment and changes to it, as the command's arguments."""
+"""An experiment and the changes to it, as arguments of the command."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def chosen(
 
 
 def setting(value: object) -> str:
-    """A value as `--set PATH=VALUE` takes it: text as it is, anything else as TOML."""
+    """A value in the form that `--set PATH=VALUE` takes: text as it is, anything else as TOML."""
     return value if isinstance(value, str) else _toml_value(value, "set")
 
 
 def toml(tables: Mapping[str, Any]) -> str:
-    """The text of a TOML file with these tables; None is left out."""
+    """The text of a TOML file with these tables; values that are None are left out."""
     lines = [f"{_key(key)} = {_toml_value(value, key)}\n" for key, value in tables.items() if not _is_table(value)]
     for key, value in tables.items():
         if _is_table(value):
@@ -107,7 +107,7 @@ def _toml_value(value: object, where: str) -> str:
             return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
         return repr(value)
     if isinstance(value, str):
-        # JSON's escapes are TOML's, but for DEL.
+        # TOML has the same escapes as JSON, except for DEL.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Path):
         return json.dumps(str(value))

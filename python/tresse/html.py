@@ -1,4 +1,4 @@
-"""What a notebook shows of a run: its results beside the published numbers and the optimum, its claims, small charts."""
+"""A run in a notebook: its results next to the published numbers and the optimum, its claims, and small charts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_ROWS = 60
 _MOST_BARS = 24
 _VERDICTS = {"holds": palette.GOOD, "does not hold": palette.BAD, "inconclusive": palette.UNSURE}
 
-# Colours of text and lines are the notebook's own, so that it reads in its dark theme too.
+# Text and lines have the notebook's own colours, so that they are readable in its dark theme too.
 _STYLE = """<style>
 .tresse{font-size:13px;line-height:1.45;max-width:100%}
 .tresse .scroll{overflow-x:auto}
@@ -69,7 +69,7 @@ def cases_html(cases: Sequence[Case]) -> str:
 
 
 def steps_html(steps: Sequence[Step]) -> str:
-    """What a script did, a row for each event."""
+    """The steps of a script, a row for each event."""
     names = ("event", "subflow", "cwnd", "ssthresh", "state")
     head = "".join(f"<th>{name}</th>" for name in names)
     rows = (f"<tr>{''.join(f'<td>{_cell(getattr(step, name))}</td>' for name in names)}</tr>" for step in steps)
@@ -79,7 +79,7 @@ def steps_html(steps: Sequence[Step]) -> str:
 
 
 def table_html(table: Table, rows: int = 10) -> str:
-    """The first rows of a table, and what its columns mean."""
+    """The first rows of a table, and the meaning of its columns."""
     own = _first(table, rows)
     head = "".join(f'<th title="{escape(table.meanings.get(name, ""))}">{escape(name)}</th>' for name in own)
     body = "".join(
@@ -104,7 +104,7 @@ def table_html(table: Table, rows: int = 10) -> str:
 
 
 def _first(table: Table, rows: int) -> dict[str, list[Any]]:
-    """The first rows; nothing if no package is installed that reads them."""
+    """The first rows; none if no installed package can read them."""
     try:
         import pyarrow
 
@@ -127,18 +127,18 @@ def _cell(value: object) -> str:
 
 
 def columns(run: Run) -> list[str]:
-    """The metrics that are shown: those of the experiment's own table, or of its kind, as on the page."""
+    """The metrics to show: those of the experiment's own table, or those of its kind, as on the page."""
     return _shown(run.cases, run.experiment.get("measure", {}).get("table") or ())
 
 
 def _shown(cases: Sequence[Case], own: Iterable[str]) -> list[str]:
     own = list(own)
-    # Where flows come one by one, their completion times are what counts.
+    # If flows arrive one by one, their completion times matter most.
     arrive = {"offered_bisection_ratio" in case.metrics for case in cases}
     published = [metric for case in cases for metric in case.published]
     main = own or [*(_GOODPUT if False in arrive else ()), *(_COMPLETION if True in arrive else ())]
     every = dict.fromkeys([*main, *published, *(() if own else _JOBS), *_OTHERS])
-    # A column of nothing says nothing.
+    # An empty column says nothing.
     return [metric for metric in every if any(case.metrics.get(metric) for case in cases)]
 
 
@@ -177,7 +177,7 @@ Write = Callable[["Case"], str]
 
 
 def _columns_of(cases: Sequence[Case], metric: str) -> list[tuple[str, Write]]:
-    """A metric, and beside it what there is to hold it to."""
+    """A metric, with the values to compare it with next to it."""
     scale = units.scale_of(metric, [case.metrics.get(metric) for case in cases])
 
     def written(values: Callable[[Case], dict[str, float]]) -> Write:
@@ -261,7 +261,7 @@ def _ends(case: Case, metric: str) -> list[float]:
 
 
 def _at(left: float, each: float, y: int, case: Case, metric: str) -> list[str]:
-    """The interval, the published value and the optimum on a bar."""
+    """The interval, the published value and the optimum, drawn on a bar."""
     value, half = case.metrics[metric], case.ci95.get(metric)
     items = []
     if half:
@@ -304,7 +304,7 @@ def _claims(claims: Sequence[Claim]) -> str:
 
 
 def _value(claim: Claim) -> str:
-    """A ratio is a number, a step of an order a share; all others are in the metric's unit."""
+    """A ratio is a number, a step of an order is a share, and all others are in the metric's unit."""
     if claim.value is None:
         return ""
     form = claim.report.get("form")

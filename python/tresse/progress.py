@@ -7,19 +7,19 @@ from typing import Any
 
 
 class Bar:
-    """Progress, by tqdm; nothing is shown for what takes less than a second."""
+    """Progress, shown by tqdm; nothing is shown for work of less than a second."""
 
     def __init__(self, name: str, *, shown: bool) -> None:
         self._bar: Any = None
         if shown:
             from tqdm.auto import tqdm
 
-            # `disable=None`: nothing where standard error is no terminal; a notebook has its own bar.
+            # `disable=None`: shows nothing if standard error is not a terminal; a notebook has its own bar.
             form = "{desc} {percentage:3.0f} % |{bar}| {remaining} left{postfix}"
             self._bar = tqdm(total=100, desc=name, delay=1, leave=False, disable=None, bar_format=form)
 
     def show(self, share: float | None, hops: int, running: list[str]) -> None:
-        """The share done, 0 to 1 (None: not known), packet-hops, and what runs now."""
+        """Shows the share done, 0 to 1 (None: unknown), the packet-hops, and what is running now."""
         if self._bar is None or self._bar.disable:
             return
         if share is not None:

@@ -1,9 +1,9 @@
-"""The part of the Ray engine that is connected to the cluster: a process of its own.
+"""The part of the Ray engine that is connected to the cluster, in a separate process.
 
-Ray ends the process whose cluster is gone, and cannot connect the same process again with certainty. So the sweep itself is
+Ray ends a process whose cluster is gone, and cannot reliably connect the same process again. So the sweep itself is
 in `tresse.ray_engine`, which starts this one and, if it dies, another.
 
-It reads one JSON line, the work; the end of its standard input ends it. It writes a JSON line for each thing that happens.
+It reads its work as one JSON line and writes a JSON line for each event. It ends when its standard input ends.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from typing import Any, TextIO
 from tresse.errors import missing
 
 _TASK_S = 1.0
-"""How long a task should take: scheduling costs milliseconds, and what a lost worker had not sent is computed again."""
+"""How long a task should take: scheduling costs milliseconds, and a lost worker's unsent results are recomputed."""
 _BATCHES_A_CORE = 2
-"""How many tasks are with the cluster at a time, for each of its cores: the next is there when one ends."""
+"""How many tasks the cluster has at a time per core, so that the next one is there when one ends."""
 _LOOK_S = 0.2
 _SURVEY_S = 5.0
 _IMPATIENT_S = 0.5
-"""How often the cluster is asked how many cores it has, and how often while it has none."""
+"""How often the cluster is asked for its number of cores, and how often while it has none."""
 _SILENT_S = 60.0
-"""So long a call of Ray may take; then the cluster is taken for lost."""
+"""How long a call of Ray may take before the cluster counts as lost."""
 _LOST = 4
-"""The exit code then."""
+"""The exit code in that case."""
 LOSSES = 4
-"""So many workers may die over a point."""
+"""How many workers may die on a point."""
 
 
 def batch(work: str, versions: dict[str, Any], specs: list[tuple[int, str]]) -> Iterator[dict[str, Any]]:
@@ -59,7 +59,7 @@ def batch(work: str, versions: dict[str, Any], specs: list[tuple[int, str]]) -> 
 
 
 class Batches:
-    """What is still to be computed, in tasks of about a second by the costs measured so far."""
+    """The points that are not yet computed, in tasks of about a second by the costs measured so far."""
 
     def __init__(self, specs: list[str]) -> None:
         self.todo = deque(enumerate(specs))
@@ -67,11 +67,11 @@ class Batches:
         self._cost: float | None = None
 
     def measured(self, seconds: float) -> None:
-        """A point took so long. The latest count most: the expensive ones come first."""
+        """Records how long a point took. The latest points count most, because the expensive ones come first."""
         self._cost = seconds if self._cost is None else 0.8 * self._cost + 0.2 * seconds
 
     def next(self, cores: int) -> list[tuple[int, str]]:
-        """The next task; at the end small ones, so that all cores end together."""
+        """The next task. The last ones are small, so that all cores end together."""
         if self._cost is not None:
             fits = max(1, int(_TASK_S / max(self._cost, 1e-6)))
             self._size = min(fits, 2 * self._size)
@@ -80,7 +80,7 @@ class Batches:
 
 
 class Driver:
-    """Submits tasks and passes on what comes back."""
+    """Submits tasks and passes on their results."""
 
     def __init__(self, ray: Any, work: dict[str, Any], out: TextIO) -> None:
         self._ray = ray
@@ -90,14 +90,14 @@ class Driver:
         self._specs: list[str] = work["specs"]
         self._batches = Batches(self._specs)
         self._lost: dict[int, int] = {}
-        # Retried here: Ray would compute all points of a task again, also those whose record came.
+        # Retried here: Ray would recompute all points of a task, including those whose record has arrived.
         self._task = ray.remote(num_cpus=1, max_retries=0, num_returns="streaming")(batch)
         self._under_way: dict[Any, dict[int, str]] = {}
         self._cores = 0
         self._surveyed = -_SURVEY_S
         self.stop = threading.Event()
         self.seen = time.monotonic()
-        """When it last was not waiting for Ray."""
+        """The last time that it was not waiting for Ray."""
 
     def tell(self, **what: Any) -> None:
         """Writes a line."""
@@ -105,7 +105,7 @@ class Driver:
         self._out.flush()
 
     def run(self) -> None:
-        """Until everything is computed, or `stop` is set."""
+        """Runs until everything is computed or `stop` is set."""
         while (self._batches.todo or self._under_way) and not self.stop.is_set():
             self.seen = time.monotonic()
             self._survey()
@@ -118,7 +118,7 @@ class Driver:
         if time.monotonic() - self._surveyed < (_SURVEY_S if self._cores else _IMPATIENT_S):
             return
         self._surveyed = time.monotonic()
-        # A head that was started anew does not know this process, which would wait forever.
+        # A restarted head does not know this process, which would wait forever.
         here = self._ray.get_runtime_context().get_node_id()
         if not any(node["Alive"] and node["NodeID"] == here for node in self._ray.nodes()):
             os._exit(_LOST)
@@ -143,7 +143,7 @@ class Driver:
             self.stop.set()
             return
         except self._ray.exceptions.RayError:
-            # The worker died, or the record with its machine: what is left of the task is known when it ends.
+            # The worker died, or its machine with the record: the rest of the task is known when the task ends.
             return
         if "differs" in told:
             self.tell(differs=told["differs"])
@@ -154,7 +154,7 @@ class Driver:
         self.tell(**told, attempts=1 + self._lost.get(told["index"], 0))
 
     def _again(self, left: dict[int, str]) -> None:
-        """Puts back what a dead worker had not sent. Only the first of it was being computed."""
+        """Puts back the points that a dead worker had not sent. Only the first of them was being computed."""
         if not left:
             return
         first = next(iter(left))
@@ -170,7 +170,7 @@ class Driver:
 def main() -> int:
     """Reads the work, connects, computes."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    # Ray and the workers print to standard output, which is ours.
+    # Ray and the workers would print to standard output, which carries our events.
     os.dup2(2, 1)
     try:
         import ray
@@ -201,7 +201,7 @@ def main() -> int:
     threading.Thread(target=watch, daemon=True).start()
     driver.run()
     driver.tell(end=True)
-    # Ends the tasks that are under way too.
+    # Ends the running tasks too.
     ray.shutdown()
     return 0
 

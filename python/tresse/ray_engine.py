@@ -1,7 +1,7 @@
 """Sweeps on a Ray cluster: `tresse.sweep(plan, engine="ray")`, `tresse sweep PLAN.toml --engine ray`.
 
-A point is kept as soon as its record comes. The connection to the cluster is a process of its own, `tresse.ray_driver`: when
-the cluster is lost it ends, and the next one gets only the points without a record.
+A point is kept as soon as its record arrives. The connection to the cluster is a separate process, `tresse.ray_driver`: when
+the cluster is lost, it ends, and the next one gets only the points without a record.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from tresse import _native
 from tresse.errors import TresseError, missing
 
 WORK = "tresse._native:run_point"
-"""What a worker calls with a point's specification: it returns the record."""
+"""The function that a worker calls with a point's specification; it returns the record."""
 RECONNECT_S = 600.0
-"""How long a cluster that was lost is waited for."""
+"""How long to wait for a lost cluster."""
 _RETRY_S = 1.0
 _PATIENCE_S = 15.0
 """How long the connection may take to end its tasks after Ctrl-C."""
@@ -31,7 +31,7 @@ _PATIENCE_S = 15.0
 
 @dataclass(frozen=True)
 class Cost:
-    """What a point took: seconds of wall time in the worker, which worker (machine and process), and how many tries."""
+    """The cost of a point: seconds of wall time in the worker, which worker (machine and process), and how many tries."""
 
     seconds: float
     worker: str
@@ -40,19 +40,19 @@ class Cost:
 
 @dataclass
 class Tally:
-    """What happened."""
+    """The events of a sweep, counted."""
 
     computed: int = 0
     lost: int = 0
-    """How often a worker died over a point."""
+    """How often a worker died on a point."""
     connections: int = 0
-    """How often a cluster was connected to."""
+    """How often it connected to a cluster."""
     given_up: int = 0
-    """Points over which too many workers died."""
+    """Points on which too many workers died."""
 
 
 def versions() -> dict[str, Any]:
-    """What the workers must have too, so that their records are the same: the versions of Tresse and of its model."""
+    """The versions of Tresse and of its model that the workers must have too, so that their records are the same."""
     tresse, model = _native.versions()
     return {"tresse": tresse, "model": model}
 
@@ -65,11 +65,11 @@ def compute(
     progress: bool = True,
     work: str = WORK,
 ) -> Tally:
-    """Computes points on a Ray cluster; gives each record to `keep` as it comes, with its place in `specs`.
+    """Computes points on a Ray cluster. Passes each record to `keep` as it arrives, with its index in `specs`.
 
     `specs`: the points, the most expensive first. `address`: of the cluster ("HOST:PORT", "ray://HOST:PORT"); by default the
-    one that this machine is part of or RAY_ADDRESS says, or else a new one of this machine's cores.
-    A lost worker's points are computed again, and so are those that were under way when the cluster was lost.
+    one that this machine is part of or that RAY_ADDRESS names, or else a new one of this machine's cores.
+    The points of a lost worker are computed again, and so are those that were running when the cluster was lost.
     Ctrl-C cancels.
     """
     if importlib.util.find_spec("ray") is None:
@@ -114,7 +114,7 @@ def compute(
 
 
 def _bar(total: int, *, shown: bool) -> Any:
-    """Points, and the time left; nothing where standard error is no terminal."""
+    """Shows points and the time left, or nothing if standard error is not a terminal."""
     from tqdm.auto import tqdm
 
     form = "{desc} {n_fmt}/{total_fmt} points |{bar}| {remaining} left{postfix}"
@@ -122,7 +122,7 @@ def _bar(total: int, *, shown: bool) -> Any:
 
 
 def _wait_for_cluster(seconds: float, bar: Any) -> None:
-    """Before the next connection; `seconds`: without a cluster that computes anything."""
+    """Waits before the next connection; `seconds`: how long no cluster has computed anything."""
     if seconds > RECONNECT_S:
         raise TresseError(
             "lost the Ray cluster",
@@ -134,7 +134,7 @@ def _wait_for_cluster(seconds: float, bar: Any) -> None:
 
 
 def _raise(told: dict[str, Any], address: str | None, *, first: bool) -> None:
-    """What a line of the connection says is wrong. That a cluster is not there is no error if it was there before."""
+    """The error that a line of the connection reports. A missing cluster is no error if it was there before."""
     if "missing" in told:
         raise missing("Ray", "ray")
     if "error" in told:
@@ -152,7 +152,7 @@ def _no_cluster(address: str | None, why: str | None = None) -> TresseError:
 
 def _differs(worker: dict[str, Any]) -> TresseError:
     here = versions()
-    own = f"here are Tresse {here['tresse']}, model version {here['model']}"
+    own = f"this machine has Tresse {here['tresse']}, model version {here['model']}"
     hint = f"pip install tresse=={here['tresse']} on every machine of the cluster"
     if worker["tresse"] is None:
         return TresseError(
@@ -163,11 +163,11 @@ def _differs(worker: dict[str, Any]) -> TresseError:
 
 
 def _connection(address: str | None, work: str, specs: list[str]) -> Iterator[dict[str, Any]]:
-    """What one connection tells, until it ends or dies. It ends with this iterator."""
+    """The events of one connection, until it ends or dies. The connection ends with this iterator."""
     command = [sys.executable, "-m", "tresse.ray_driver"]
     head = {"address": address, "work": work, "versions": versions(), "specs": specs}
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
-        # A session of its own: Ctrl-C is for this process, which then ends that one.
+        # A separate session: Ctrl-C goes to this process, which then ends the other one.
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True, start_new_session=True
         )
@@ -178,7 +178,7 @@ def _connection(address: str | None, work: str, specs: list[str]) -> Iterator[di
                 process.stdin.write(json.dumps(head) + "\n")
                 process.stdin.flush()
             for line in process.stdout:
-                # The last line of one that was killed may be torn.
+                # The last line of a killed process may be incomplete.
                 if line.endswith("\n"):
                     yield json.loads(line)
         finally:

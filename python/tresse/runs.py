@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 _LOOK_S = 0.05
 _PATIENCE_S = 0.6
-"""How often a run is looked at, and how long after Ctrl-C before its folder is closed without it."""
+"""How often a run is checked, and how long after Ctrl-C its folder is closed without it."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A case of a run: its axes, and what was measured. Metrics are named with their unit, such as `goodput_mean_bps`."""
+    """A case of a run: its axes and its measured values. The names of metrics end in a unit: `goodput_mean_bps`."""
 
     axes: dict[str, Any]
     label: str
@@ -38,14 +38,14 @@ class Case:
     ci95: dict[str, float]
     """Half the width of the 95 % confidence interval of a metric."""
     by: dict[str, dict[str, dict[str, float]]]
-    """The metrics of parts, by what divides them (`group`, `distance`, `size`, `layer`) and the part's name."""
+    """The metrics of parts, by division (`group`, `distance`, `size`, `layer`) and the part's name."""
     published: dict[str, float]
     optimum: dict[str, float]
-    """What its controller claims to reach, and how far it was from that; `tresse.explain("optimum")` has the keys."""
+    """The optimum that its controller claims to reach, and the distance from it; see `tresse.explain("optimum")`."""
     no_optimum: str | None
     """Why there is no optimum."""
     seeds: list[dict[str, Any]] = field(repr=False)
-    """What was measured under each seed, if there are several."""
+    """The measured values of each seed, if there are several."""
 
 
 class Cases(list[Case]):
@@ -64,22 +64,22 @@ class Claim:
     id: str
     text: str
     holds: bool | None
-    """None: it is undecided, or not about these cases."""
+    """None: the claim is undecided, or not about these cases."""
     value: float | None
     report: dict[str, Any] = field(repr=False)
-    """Everything that `tresse run --json` says about it."""
+    """Everything that `tresse run --json` reports about it."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """The page of a run: one file that opens from disk. A notebook shows it in a frame."""
+    """The page of a run: a single file that opens from disk. A notebook shows it in a frame."""
 
     path: Path
     height: int
-    """Of the frame, pixels."""
+    """The frame's height, pixels."""
 
     def _repr_html_(self) -> str:
-        # The whole page in the frame's attribute: a notebook's server gives out no file outside of its folder.
+        # The whole page is in the frame's attribute, because a notebook's server serves no file outside its folder.
         text = self.path.read_text(encoding="utf-8").replace("&", "&amp;").replace('"', "&quot;")
         return f'<iframe srcdoc="{text}" width="100%" height="{self.height}" style="border: 0"></iframe>'
 
@@ -103,15 +103,15 @@ class Run:
         text, state, names = _native.head(self.folder)
         head = json.loads(text)
         self.report_json: dict[str, Any] = head["report"]
-        """What `tresse run --json` prints."""
+        """The output of `tresse run --json`."""
         self.experiment: dict[str, Any] = head["experiment"]
-        """The experiment as it was run, after the profile and the settings."""
+        """The experiment as it was run, with the profile and the settings applied."""
         self.state: str = state
         """complete, under-way, interrupted, gave-up or killed."""
         self.tables: list[str] = names
         """The names of its tables."""
         self.notes: list[str] = []
-        """What the command would have said before the run, such as what the quick profile cuts."""
+        """The notes that the command would have printed before the run, such as the cuts of the quick profile."""
 
     @property
     def name(self) -> str:
@@ -135,7 +135,7 @@ class Run:
 
     @property
     def digest(self) -> str:
-        """A fingerprint of the results: the same experiment, seed and model version give the same one on every machine."""
+        """A fingerprint of the results: the same on every machine for the same experiment, seed and model version."""
         return str(self.report_json["digest"])
 
     @cached_property
@@ -152,11 +152,11 @@ class Run:
 
     @property
     def optimum(self) -> dict[str, dict[str, float]]:
-        """By the cases' labels, what their controllers claim to reach; cases without an optimum are left out."""
+        """The optima that the controllers claim to reach, by the cases' labels; cases without an optimum are left out."""
         return {case.label: case.optimum for case in self.cases if case.optimum}
 
     def case(self, **axes: Any) -> Case:
-        """The one case with these axes: `run.case(scheme="xmp", subflows=2)`."""
+        """The only case with these axes: `run.case(scheme="xmp", subflows=2)`."""
         found = [c for c in self.cases if all(c.axes.get(axis) == value for axis, value in axes.items())]
         if len(found) == 1:
             return found[0]
@@ -165,7 +165,7 @@ class Run:
         raise TresseError(f"{len(found)} cases have {words}", hint=f"there are {known}" if not found else known)
 
     def table(self, name: str) -> tables.Table:
-        """The table of this name: see `tables`."""
+        """The table with this name: see `tables`."""
         if name not in tables.NAMES:
             raise TresseError(f"a run has no table `{name}`", hint=f"there are {', '.join(tables.NAMES)}")
         own = tables.read(self.folder, name)
@@ -182,14 +182,14 @@ class Run:
         if name not in tables.NAMES:
             raise AttributeError(f"a run has no `{name}`")
         own = self.table(name)
-        # Read once: the folder of a finished run does not change.
+        # Read only once: the folder of a finished run does not change.
         if self.state != "under-way":
             self.__dict__[name] = own
         return own
 
     @cached_property
     def plot(self) -> Plots:
-        """Figures of this run, by matplotlib."""
+        """Figures of this run, drawn with matplotlib."""
         from tresse.plot import Plots
 
         return Plots(self)
@@ -197,12 +197,12 @@ class Run:
     def report(self, *, height: int = 800) -> Page:
         """Writes the page of the run, report.html in its folder; a notebook shows it.
 
-        `height`: of its frame in the notebook, pixels.
+        `height`: the height of its frame in the notebook, pixels.
         """
         return Page(self.write_page(), height)
 
     def write_page(self) -> Path:
-        """Writes the page of the run, report.html in its folder; where it is. It opens from disk."""
+        """Writes the page of the run, report.html in its folder, and returns its path. It opens from disk."""
         return Path(_native.write_page(self.folder))
 
     def __repr__(self) -> str:
@@ -256,18 +256,18 @@ def run(
     """Runs every case of an experiment, as `tresse run` does.
 
     `experiment`: a built-in name such as "xmp/table1", a TOML file, a dict of its tables, or a `tresse.keys.Experiment`.
-    `only`: by axis, the values to keep: `{"scheme": ["xmp", "dctcp"]}`.
-    `set`: by path, a value: `{"fabric.mark": "20pkt"}`; a list makes a case for each value.
-    `controllers`: C files of your own, each of which can then be a scheme's controller. They run with your rights.
-    `profile`: "full" is the paper's own size, "quick" has fewer flows, rounds or seconds.
-    `seed`: of the first replication. `replications`: how many seeds, or "5%": as many as it takes until the 95 %
+    `only`: the values to keep, by axis: `{"scheme": ["xmp", "dctcp"]}`.
+    `set`: values by path: `{"fabric.mark": "20pkt"}`; a list makes a case for each value.
+    `controllers`: your own C files, each of which can then be a scheme's controller. They run with your rights.
+    `profile`: "full" is the size of the paper, "quick" has fewer flows, rounds or seconds.
+    `seed`: that of the first replication. `replications`: how many seeds, or "5%": as many as it takes until the 95 %
     interval is this narrow (default: as the experiment says).
-    `parallel`: how many cases run at a time (default: one for each core). `threads`: on how many threads a case may run.
+    `parallel`: how many cases run at a time (default: one per core). `threads`: how many threads a case may use.
     `out`: the folder for the results, which must be new or empty (default: runs/NAME-N).
-    `judge`: judges by the published numbers and claims even where `set` has changed what they are about.
+    `judge`: judges by the published numbers and claims even if `set` has changed what they are about.
     `progress`: shows a bar.
 
-    Ctrl-C ends it early: the folder keeps what was measured, and the KeyboardInterrupt names it. A run that cannot
+    Ctrl-C ends the run early: the folder keeps what was measured, and the KeyboardInterrupt names it. A run that cannot
     end, because a controller died or flows wait forever, is a TresseError whose `run` has what was measured.
     """
     name, text = named(experiment)
@@ -279,7 +279,7 @@ def run(
     arguments += [] if parallel is None else [f"--parallel={parallel}"]
     arguments += [] if out is None else [f"--out={os.fspath(out)}"]
     arguments += ["--judge"] if judge else []
-    # After the dashes a name is no option, whatever it begins with.
+    # After the dashes, a name is never an option, whatever it begins with.
     running = _native.Running([*arguments, "--", name], text)
     for note in running.notes:
         if note.startswith("warning: "):
@@ -297,7 +297,7 @@ def run(
 
 
 def _wait(running: _native.Running, progress: bool) -> str:
-    """Waits for the end; the report."""
+    """Waits for the end and returns the report."""
     with Bar("run", shown=progress) as bar:
         try:
             while (report := running.wait(_LOOK_S)) is None:
@@ -316,14 +316,14 @@ def _wait(running: _native.Running, progress: bool) -> str:
 
 
 def open(folder: str | os.PathLike[str]) -> Run:  # noqa: A001 - tresse.open
-    """Reads a run back from its folder, including one under way or one that was killed."""
+    """Reads a run back from its folder, even one in progress or one that was killed."""
     return Run(folder)
 
 
 def compare(
     left: str | os.PathLike[str] | Run, right: str | os.PathLike[str] | Run, *, judge: bool = False
 ) -> dict[str, Any]:
-    """Two runs against each other, case by case: what `tresse compare LEFT RIGHT --json` prints."""
+    """Compares two runs case by case: the output of `tresse compare LEFT RIGHT --json`."""
     first, second = (own.folder if isinstance(own, Run) else Path(own) for own in (left, right))
     compared: dict[str, Any] = json.loads(_native.compare(first, second, judge))
     return compared
@@ -337,7 +337,7 @@ def optimum(
     profile: Profile = "quick",
     seed: int = 1,
 ) -> dict[str, Any]:
-    """The optimum of an experiment's flows without a simulation: what `tresse optimum --json` prints."""
+    """The optimum of an experiment's flows without a simulation: the output of `tresse optimum --json`."""
     name, text = named(experiment)
     arguments = [*chosen(profile, only, set), f"--seed={seed}", "--", name]
     computed: dict[str, Any] = json.loads(_native.optimum(arguments, text))
@@ -345,7 +345,7 @@ def optimum(
 
 
 def explain(name: str) -> str:
-    """What `tresse explain NAME` prints: a controller, a mechanism, an experiment or a topic, at length."""
+    """The output of `tresse explain NAME`: a controller, a mechanism, an experiment or a topic, explained in detail."""
     text = _native.explain(name)
     if text is None:
         raise TresseError(f"nothing is called `{name}`", hint="`tresse explain` lists every name")

@@ -26,16 +26,16 @@ class Sweep:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
         self.points, self.failed, self._text, self._json = _native.sweep_head(self.folder)
-        """Points with a record, and those of them that failed."""
+        """The number of points with a record, and how many of them failed."""
 
     @property
     def results(self) -> tables.Table:
-        """A row for each case of each point: what was set, the axes, `status`, `error`, metrics and their `…_ci95`."""
+        """A row for each case of each point: the settings, the axes, `status`, `error`, metrics and their `…_ci95`."""
         return self._table("results")
 
     @property
     def costs(self) -> tables.Table:
-        """A row for each point: the seconds that it took, and in which worker."""
+        """A row for each point: the seconds that it took, and its worker."""
         return self._table("costs")
 
     def _table(self, name: str) -> tables.Table:
@@ -64,11 +64,11 @@ def sweep(
 ) -> Sweep:
     """Runs an experiment at every point of a plan, and returns the results.
 
-    `plan`: a TOML file, or a dict of the same tables (docs/sweeps.md). `out`: the folder; with that of an earlier
-    sweep only what is missing is computed (default: `sweeps/NAME-N`). `engine`: this machine's cores, or a Ray
-    cluster, whose `address` is by default the one that this machine is part of. `parallel`: how many points at a time
-    on this machine (default: one for each core). `shard`: "3/10" computes the third of ten parts.
-    Ctrl-C keeps what is computed. A point that fails is a row with its error.
+    `plan`: a TOML file, or a dict of the same tables (docs/sweeps.md). `out`: the folder; with the folder of an earlier
+    sweep, only missing points are computed (default: `sweeps/NAME-N`). `engine`: this machine's cores, or a Ray
+    cluster; its `address` is by default the one that this machine is part of. `parallel`: how many points at a time
+    on this machine (default: one per core). `shard`: "3/10" computes the third of ten parts.
+    After Ctrl-C, everything computed so far is kept. A point that fails is a row with its error.
     """
     if engine not in ("local", "ray"):
         raise TresseError(f'engine: "local" or "ray", not {engine!r}')
@@ -85,7 +85,7 @@ def sweep(
 
 
 def merge(folder: str | os.PathLike[str]) -> Sweep:
-    """Puts the records of the shards in `folder` together, and writes the results."""
+    """Merges the records of the shards in `folder` and writes the results."""
     _native.merge(Path(folder))
     return Sweep(folder)
 
@@ -102,7 +102,7 @@ def _text(plan: PlanLike) -> tuple[str, str]:
 
 
 def bar(total: int, done: int, *, shown: bool) -> Any:
-    """Points, and the time left; nothing where standard error is no terminal."""
+    """Shows points and the time left, or nothing if standard error is not a terminal."""
     from tqdm.auto import tqdm
 
     form = "{desc} {n_fmt}/{total_fmt} points |{bar}|{postfix}"
@@ -110,7 +110,7 @@ def bar(total: int, done: int, *, shown: bool) -> Any:
 
 
 def told(left_s: float | None, failed: int) -> str:
-    """What stands behind the bar."""
+    """The text after the bar."""
     failures = f", {failed} failed" if failed else ""
     return ("" if left_s is None else f"{left_s:.0f} s left") + failures
 
@@ -143,7 +143,7 @@ def _on_ray(native: _native.Sweep, address: str | None, *, progress: bool) -> No
 
 
 def main() -> int:
-    """Does `tresse sweep --engine ray`: its arguments as JSON; the exit code."""
+    """Runs `tresse sweep --engine ray` with its arguments as JSON; returns the exit code."""
     asked = json.loads(sys.argv[1])
     as_json = asked.pop("json")
     try:

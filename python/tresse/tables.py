@@ -1,4 +1,4 @@
-"""A run's tables, as Arrow."""
+"""A run's tables in Arrow format."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ HOW = {
     "lengths": 'set={"measure.queues": "100us"}',
     "packets": 'set={"measure.packets.hosts": [0]}',
 }
-"""How a run gets the tables that not every run has."""
+"""How to get the tables that not every run has."""
 
 
 class Table:
-    """A table that polars, pandas, pyarrow and DuckDB take as it is, through Arrow's PyCapsule interface.
+    """A table that polars, pandas, pyarrow and DuckDB read directly, through Arrow's PyCapsule interface.
 
-    `polars.DataFrame(table)`, `pyarrow.table(table)`, and in DuckDB `FROM table` read it without a copy of its columns.
+    `polars.DataFrame(table)`, `pyarrow.table(table)`, and `FROM table` in DuckDB read it without copying its columns.
     """
 
     def __init__(self, native: _native.ArrowTable, name: str) -> None:
@@ -58,24 +58,24 @@ class Table:
 
     @cached_property
     def meanings(self) -> dict[str, str]:
-        """What each column means, in a sentence."""
+        """The meaning of each column, in a sentence."""
         fields: dict[str, str] = dict(_native.meanings(self._native))
         return fields
 
     def to_polars(self) -> polars.DataFrame:
-        """As a polars data frame."""
+        """The table as a polars data frame."""
         import polars
 
         return polars.DataFrame(self)
 
     def to_pyarrow(self) -> pyarrow.Table:
-        """As a pyarrow table."""
+        """The table as a pyarrow table."""
         import pyarrow
 
         return pyarrow.table(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """As a pandas data frame, which pandas makes of a pyarrow table."""
+        """The table as a pandas data frame, which is made from a pyarrow table."""
         return self.to_pyarrow().to_pandas()
 
     def __repr__(self) -> str:

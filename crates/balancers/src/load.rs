@@ -44,7 +44,7 @@ pub fn load(path: &Path) -> Result<Vec<Balancer>, LoadError> {
     for raw in declarations {
         if raw.abi != ABI {
             let abi = raw.abi;
-            return Err(wrong(format!("the balancer.h beside it has ABI {abi}; this program has {ABI}")));
+            return Err(wrong(format!("the balancer.h next to it has ABI {abi}; this program has {ABI}")));
         }
         let balancer = Balancer::loaded(raw, text, file);
         balancer.check().map_err(wrong)?;

@@ -78,14 +78,14 @@ impl Balancer {
         }
         if raw.state_bytes > MAX_STATE_BYTES || raw.path_bytes > MAX_PATH_BYTES {
             return Err(format!(
-                "{name}: .state_bytes is at most {MAX_STATE_BYTES}, .path_bytes at most {MAX_PATH_BYTES}"
+                "{name}: .state_bytes must be at most {MAX_STATE_BYTES}, .path_bytes at most {MAX_PATH_BYTES}"
             ));
         }
         if !raw.state_bytes.is_multiple_of(8) {
             return Err(format!("{name}: .state_bytes is not a multiple of 8; WITH_STATE sets it"));
         }
         if raw.flags & !(FLOW_LEVEL | RECYCLES) != 0 {
-            return Err(format!("{name}: .flags has a flag that balancer.h does not have"));
+            return Err(format!("{name}: .flags has a flag that balancer.h does not define"));
         }
         check_defaults(name, &self.parameters())
     }

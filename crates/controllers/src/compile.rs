@@ -74,7 +74,7 @@ pub enum LoadError {
     },
     /// There is no C compiler.
     #[error(
-        "a C file of your own must be compiled, and the C compiler `cc` cannot be started: {0}\n\n\
+        "your own C files must be compiled, but the C compiler `cc` cannot be started: {0}\n\n\
          hint: apt-get install gcc libc6-dev"
     )]
     Compiler(io::Error),

@@ -53,7 +53,7 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
             let controller = Controller::new(declaration, text, Some(file));
             let abi = controller.raw.abi;
             if abi != ABI {
-                let message = format!("the controller.h beside it has ABI {abi}; this program has {ABI}");
+                let message = format!("the controller.h next to it has ABI {abi}; this program has {ABI}");
                 return Err(LoadError::Declaration { path: path.to_owned(), message });
             }
             controller

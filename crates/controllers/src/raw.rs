@@ -301,8 +301,10 @@ impl RawController {
         let has = |signal| self.signals & signal != 0;
         if self.report.is_none() {
             return match () {
-                () if has(PACKETS) => Err("SIGNAL_PACKETS goes to the hook .report: write it".to_owned()),
-                () if has(TELEMETRY) => Err("SIGNAL_TELEMETRY comes with the hook .report only".to_owned()),
+                () if has(PACKETS) => {
+                    Err("SIGNAL_PACKETS is for the hook .report, which is missing".to_owned())
+                }
+                () if has(TELEMETRY) => Err("SIGNAL_TELEMETRY needs the hook .report".to_owned()),
                 () => Ok(()),
             };
         }
@@ -315,7 +317,7 @@ impl RawController {
         let others: Vec<&str> = of_tcp.iter().filter(|(_, there)| *there).map(|(name, _)| *name).collect();
         match others.is_empty() {
             false => Err(format!(
-                ".report comes in place of the hooks of TCP: leave {} out, or .report",
+                ".report replaces the hooks for TCP: leave out {}, or .report",
                 others.join(", ")
             )),
             true if has(PACKETS) => Ok(()),

@@ -110,9 +110,9 @@ impl Exception {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Lowers => "an ACK may lower the window",
-            Self::IgnoresMark => "a mark may leave the window as it is, and growing",
-            Self::FastStart => "in slow start a packet delivered may add up to three",
-            Self::Leaps => "where RTTs differ an ACK may add more packets than it delivers",
+            Self::IgnoresMark => "a mark may leave the window unchanged and growing",
+            Self::FastStart => "in slow start a delivered packet may add up to three",
+            Self::Leaps => "if RTTs differ, an ACK may add more packets than it delivers",
         }
     }
 }
@@ -140,7 +140,7 @@ impl Claim {
     /// What it says, for people.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::NotAboveReno => "on no path does an ACK raise the window more than Reno's would",
+            Self::NotAboveReno => "on no path does an ACK raise the window more than in Reno",
             Self::RttRatios => "if all RTTs are multiplied by one factor, nothing changes",
         }
     }

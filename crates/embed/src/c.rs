@@ -145,7 +145,7 @@ unsafe extern "C" fn tresse_run(handle: *mut Handle, until: u64) -> c_int {
         // SAFETY: as in `tresse_send`.
         let handle = unsafe { &mut *handle };
         if handle.is_running {
-            return handle.fail("tresse_run was called from a callback, where time is turned already");
+            return handle.fail("tresse_run was called from a callback, while time is already advancing");
         }
         handle.is_running = true;
     }
@@ -260,7 +260,7 @@ mod tests {
             |experiment, options: &[&str], size| opened(experiment, options, size).expect_err("an error");
         assert!(told("xmp/tabel1", &[], 4096).contains("did you mean `xmp/table1`"));
         assert!(told("xmp/table1", &["--sed", "1"], 4096).contains("did you mean `--seed`"));
-        assert!(told("xmp/table1", &[], 4096).contains("and a simulation is of one"));
+        assert!(told("xmp/table1", &[], 4096).contains("but a simulation has one"));
         assert_eq!(told("xmp/tabel1", &[], 6), "there", "cut to the caller's room");
     }
 }

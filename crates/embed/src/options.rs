@@ -51,7 +51,7 @@ impl Options {
             }
             if !NAMES.contains(&name) {
                 let hint = did_you_mean(name, NAMES);
-                let message = format!("there is no option `{name}`{hint} (there are: {})", NAMES.join(", "));
+                let message = format!("there is no option `{name}`{hint} (available: {})", NAMES.join(", "));
                 return Err(Diagnostic::input(message));
             }
             let wrong = |message: &str| Diagnostic::input(message.to_owned()).of(name);
@@ -67,7 +67,7 @@ impl Options {
                     options.profile = [Profile::Quick, Profile::Full]
                         .into_iter()
                         .find(|profile| profile.name() == value)
-                        .ok_or_else(|| wrong(&format!("`{value}`: quick or full")))?;
+                        .ok_or_else(|| wrong(&format!("`{value}`: expected quick or full")))?;
                 }
             }
         }

@@ -131,8 +131,8 @@ fn only_case(mut cases: Vec<Case>) -> Result<Case, Diagnostic> {
     match points.len() {
         1 => Ok(cases.swap_remove(0)),
         n => {
-            let message = format!("{n} cases, and a simulation is of one: choose with `only`");
-            Err(Diagnostic::input(message).hint(format!("they are {}", points.join(", "))))
+            let message = format!("there are {n} cases, but a simulation has one: choose with `only`");
+            Err(Diagnostic::input(message).hint(format!("the cases are {}", points.join(", "))))
         }
     }
 }

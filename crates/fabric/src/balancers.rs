@@ -100,14 +100,14 @@ const R_MAX: Parameter = Parameter {
     name: "r_max",
     range: Range::Whole(Whole { default: 1500, min: 1001, max: 1_000_000 }),
     unit: THOUSANDTHS,
-    meaning: "r^in of a node of which a port or its next hop is congested (Table 2.1)",
+    meaning: "r^in of a node with a congested port or next hop (Table 2.1)",
 };
 
 const FLAG: Parameter = Parameter {
     name: "flag",
     range: Range::Whole(Whole { default: 80, min: 1, max: 100 }),
     unit: "%",
-    meaning: "p_q: a port is congested from this share of its queue's limit on",
+    meaning: "p_q: the share of its queue's limit from which on a port is congested",
 };
 
 const PERIOD: Parameter = Parameter {
@@ -121,14 +121,14 @@ const KAPPA: Parameter = Parameter {
     name: "kappa",
     range: Range::Whole(Whole { default: 50, min: 1, max: 1000 }),
     unit: THOUSANDTHS,
-    meaning: "the step of an update: z(.) and the time step of the differential equation combined",
+    meaning: "the step of an update, which combines z(.) and the time step of the differential equation",
 };
 
 const BY: Parameter = Parameter {
     name: "by",
     range: Range::Choice(&["packet", "flowlet"]),
     unit: "",
-    meaning: "whether the port is drawn for each packet, or for a flow's packets until a pause of `gap`",
+    meaning: "whether a port is drawn for each packet, or for a flow's packets until a pause of `gap`",
 };
 
 const GAP: Parameter = Parameter {
@@ -142,7 +142,7 @@ const FEEDBACK: Parameter = Parameter {
     name: "feedback",
     range: Range::Choice(&["backward", "one_hop"]),
     unit: "",
-    meaning: "how far a flag goes: to the node before the port, or from node to node back to the hosts",
+    meaning: "how far a flag goes: to the node in front of the port, or from node to node back to the hosts",
 };
 
 static ALL: &[Declaration] = &[
@@ -189,21 +189,21 @@ static ALL: &[Declaration] = &[
                 name: "memory",
                 range: Range::Whole(Whole { default: 1, min: 0, max: 128 }),
                 unit: "ports",
-                meaning: "m: ports that are compared too because their queues were the shortest last time",
+                meaning: "m: further ports to compare, whose queues were the shortest last time",
             },
         ],
         follows: Follows::Packet,
     },
     Declaration {
         name: "holnet-percentage",
-        title: "HOLNET's load balancer of leaves: percentages that leave congested ports",
+        title: "HOLNET's load balancer for leaves: percentages that move away from congested ports",
         source: "THESIS (2.16)-(2.18), §2.5",
         parameters: &[R_MIN, R_MAX, FLAG, PERIOD, KAPPA, BY, GAP, FEEDBACK],
         follows: Follows::Flags,
     },
     Declaration {
         name: "holnet-rate",
-        title: "HOLNET's load balancer of every node: rates that leave congested ports",
+        title: "HOLNET's load balancer for every node: rates that move away from congested ports",
         source: "THESIS (2.15), Table 2.1",
         parameters: &[R_MIN, R_MAX, FLAG, PERIOD, KAPPA, BY, GAP, FEEDBACK],
         follows: Follows::Flags,
@@ -236,12 +236,12 @@ const PLB: &[Parameter] = &[
         name: "idle_rehash_rounds",
         range: Range::Whole(Whole { default: 3, min: 0, max: 31 }),
         unit: "rounds",
-        meaning: "M: the same if nothing is in flight; 0: then, too, only after `rehash_rounds`",
+        meaning: "M: the same while nothing is in flight; 0: only after `rehash_rounds` in that case too",
     },
     Parameter {
         name: "suspend_rto",
         range: Range::Whole(Whole { default: 60, min: 0, max: 255 }),
         unit: "s",
-        meaning: "after a retransmission timeout congestion changes nothing for 1 to 2 times as long",
+        meaning: "after a retransmission timeout, congestion changes nothing for 1 to 2 times this time",
     },
 ];

@@ -51,7 +51,7 @@ pub struct FatTreeConfig {
 
 /// Why a fat tree cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("k = {k}: a fat tree needs an even number of ports a switch, from 2 to 128")]
+#[error("k = {k}: a fat tree needs an even number of ports per switch, from 2 to 128")]
 pub struct FatTreeError {
     /// What was asked for.
     pub k: u32,

@@ -100,7 +100,7 @@ pub enum GraphError {
         to: String,
     },
     /// The two directions of a link are in different layers.
-    #[error("the link of `{from}` and `{to}` is in one layer there, and in another back")]
+    #[error("the link between `{from}` and `{to}` is in different layers in its two directions")]
     Layers {
         /// One of its ports.
         port: usize,
@@ -110,7 +110,7 @@ pub enum GraphError {
         to: String,
     },
     /// Some hosts have a rack, others have none.
-    #[error("`{with}` has a rack, `{without}` has none: either all hosts say theirs, or none does")]
+    #[error("`{with}` has a rack, `{without}` has none: give all hosts a rack, or none")]
     Racks {
         /// A host without a rack.
         node: usize,
@@ -120,7 +120,7 @@ pub enum GraphError {
         without: String,
     },
     /// There are fewer than two hosts.
-    #[error("number of hosts: {hosts}; a network has at least two")]
+    #[error("number of hosts: {hosts}; a network needs at least two")]
     Hosts {
         /// How many there are.
         hosts: usize,

@@ -45,7 +45,7 @@ pub struct LeafSpine {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LeafSpineError {
     /// Something is missing altogether: this.
-    #[error("a leaf-spine has at least one of its {0}")]
+    #[error("a leaf-spine needs at least one of its {0}")]
     None(&'static str),
     /// There are more ports than fit.
     #[error("{ports} ports: a network has fewer than 2^23")]

@@ -78,12 +78,12 @@ pub enum VirtualHostsError {
     #[error("{0} virtual NICs on {1} physical ones: at least one of each, and at most 65536")]
     Size(u64, u64),
     /// The list of mappings has another length.
-    #[error("{0} mappings for {1} hosts: one for each")]
+    #[error("{0} mappings for {1} hosts: expected one for each")]
     Mappings(usize, u32),
     /// There are more ports than fit.
     #[error(
-        "{ports} ports, most of them of the trunks between the top-of-rack switches of {nics} NICs: a network \
-         has fewer than 2^23; take fewer NICs a host"
+        "{ports} ports, most of them on the trunks between the top-of-rack switches of {nics} NICs: a network \
+         has fewer than 2^23; use fewer NICs per host"
     )]
     Ports {
         /// This many.
@@ -93,7 +93,7 @@ pub enum VirtualHostsError {
     },
     /// A remapping that leads nowhere.
     #[error(
-        "virtual NIC {0} cannot be remapped to bridge {1}: it is there already, or is remapped twice, or \
+        "virtual NIC {0} cannot be remapped to bridge {1}: it is already there, or is remapped twice, or \
          one of them does not exist"
     )]
     Spare(u32, u32),

@@ -98,9 +98,8 @@ pub fn attach(scheme: &ConfiguredController, name: Option<&str>, default: &Defau
         same_or_refuse(&Attached::open(&name)?, &stamp)?;
     } else if default::available().contains(&name) {
         return Err(Error::Input(format!(
-            "the kernel already has a congestion control `{name}`, and it is not tresse's\n\nhint: \
-             `--name` gives this \
-             one another name"
+            "the kernel already has a congestion control `{name}`, which is not tresse's\n\nhint: \
+             `--name` gives this one another name"
         )));
     } else {
         register(scheme, &name, &bytes, &stamp)?;
@@ -147,7 +146,9 @@ pub(crate) fn check_letters(name: &str) -> Result<(), Error> {
 fn check_signals(controller: Controller) -> Result<(), Error> {
     match controller.why_not_attachable() {
         None => Ok(()),
-        Some(why) => Err(Error::Machine(format!("{} runs in no Linux kernel: {why}", controller.name()))),
+        Some(why) => {
+            Err(Error::Machine(format!("{} does not run in a Linux kernel: {why}", controller.name())))
+        }
     }
 }
 
@@ -165,7 +166,7 @@ fn same_or_refuse(there: &Attached, stamp: &Stamp) -> Result<(), Error> {
         format!("another build of it, by version {}", there.stamp.version)
     };
     Err(Error::Input(format!(
-        "`{name}` is attached already: {differs}\n\nhint: `tresse detach {name}` first, or `--name` for a second one"
+        "`{name}` is already attached: {differs}\n\nhint: `tresse detach {name}` first, or `--name` for a second one"
     )))
 }
 
@@ -196,7 +197,7 @@ fn register(scheme: &ConfiguredController, name: &str, bytes: &[u8], stamp: &Sta
 
 /// Ties the maps that only user space reads to a program, and writes the stamp.
 fn keep(object: &Object, stamp: &Stamp) -> Result<(), Error> {
-    let failed = |error: std::io::Error| Error::Machine(format!("the stamp cannot be kept: {error}"));
+    let failed = |error: std::io::Error| Error::Machine(format!("the stamp cannot be saved: {error}"));
     let program =
         object.progs().find(|p| p.name() == OsStr::new("tresse_cut")).expect("the object has the hook");
     for name in ["stamp", "defaults"] {

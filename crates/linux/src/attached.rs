@@ -101,7 +101,7 @@ pub(crate) fn all() -> Result<(Vec<Attached>, Vec<Error>), Error> {
 }
 
 fn permission(error: &io::Error) -> Error {
-    Error::Machine(format!("{FOLDER}: {error}\n\nhint: only root can look at what is attached"))
+    Error::Machine(format!("{FOLDER}: {error}\n\nhint: only root can see what is attached"))
 }
 
 impl Attached {
@@ -110,7 +110,9 @@ impl Attached {
         let path = pin(name);
         let strange = |what: &str| {
             let path = path.display();
-            Error::Machine(format!("{path}: {what}\n\nhint: it is not tresse's; `rm {path}` removes it"))
+            Error::Machine(format!(
+                "{path}: {what}\n\nhint: it does not belong to tresse; `rm {path}` removes it"
+            ))
         };
         let failed = |e: libbpf_rs::Error| permission(&io::Error::other(e));
         let link = Link::open(&path).map_err(failed)?;

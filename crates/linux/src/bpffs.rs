@@ -31,7 +31,7 @@ pub(crate) fn look() -> Result<&'static str, Error> {
 
 fn lost() -> Error {
     Error::Machine(format!(
-        "no BPF file system at {MOUNT_POINT}, and this is a mount namespace of its own, where a pin would be lost\n\n\
+        "no BPF file system at {MOUNT_POINT}, and this is a separate mount namespace, in which a pin would be lost\n\n\
          hint: outside of `ip netns exec`, use `--netns NAME`"
     ))
 }

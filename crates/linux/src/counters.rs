@@ -3,13 +3,13 @@
 /// The name of each counter in `tresse status --json`, and what it counts.
 pub const COUNTERS: [(&str, &str); 10] = [
     ("sockets_begun", "sockets that took the controller"),
-    ("sockets_ended", "sockets that left it"),
-    ("without_ecn", "sockets that fell back to Reno because the peer does not speak ECN"),
+    ("sockets_ended", "sockets that stopped using it"),
+    ("without_ecn", "sockets that fell back to Reno because the peer does not support ECN"),
     ("cuts_by_mark", "reductions after an ECN echo"),
     ("cuts_by_loss", "reductions after a loss, timeouts included"),
     ("cuts_by_local_drop", "reductions after a drop in the host's own queue"),
     ("timeouts", "retransmission timeouts"),
-    ("undone", "reductions that turned out to be needless"),
-    ("repairs", "hooks that the kernel skipped, with the damage repaired"),
-    ("walks_cut_short", "walks over the siblings that met one that was leaving, or more than 64"),
+    ("undone", "reductions that turned out to be unnecessary"),
+    ("repairs", "hooks that the kernel skipped, whose effects were repaired"),
+    ("walks_cut_short", "walks over the siblings that met a closing one, or more than 64"),
 ];

@@ -46,7 +46,7 @@ pub fn detach(name: &str, force: bool) -> Result<Report, Error> {
     if !unknown.is_empty() && !force {
         return Err(Error::Input(format!(
             "`{kernel_name}` is still the default of: {}\n\nhint: `sysctl net.ipv4.tcp_congestion_control=…` there, or \
-             `--force` to put CUBIC or Reno in its place",
+             `--force` to replace it by CUBIC or Reno",
             unknown.join(", ")
         )));
     }
@@ -118,7 +118,7 @@ fn choose(name: &str, attached: &[(&str, &str)]) -> Result<usize, Error> {
         }
         (several, _) => {
             let several = names(" and ", several);
-            Err(Error::Input(format!("`{name}` is attached as {several}: which one?")))
+            Err(Error::Input(format!("`{name}` is attached as {several}: name one of them")))
         }
     }
 }
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(choose("lia", &attached).expect("one of it"), 0);
         assert_eq!(choose("reno", &attached).expect("one has its own name"), 3);
         let refused = |name, attached| choose(name, attached).expect_err("it is not clear").to_string();
-        assert_eq!(refused("xmp", &attached), "`xmp` is attached as tr_lia and yours: which one?");
+        assert_eq!(refused("xmp", &attached), "`xmp` is attached as tr_lia and yours: name one of them");
         assert_eq!(refused("bos", &attached[..2]), "`bos` is not attached (available: mine, tr_lia)");
         assert_eq!(refused("bos", &[]), "`bos` is not attached: nothing is");
         // Another version's stamp says nothing.

@@ -10,7 +10,10 @@ type Hints = [(&'static str, &'static str)];
 const COMPILER: &Hints = &[
     ("multi3", "BPF has no 128-bit product; fix.h has fix_mul_shr"),
     ("divti3", "BPF has no 128-bit division"),
-    ("signed division", "BPF has no signed division here; divide unsigned numbers and keep the sign apart"),
+    (
+        "signed division",
+        "BPF has no signed division here; divide unsigned numbers and keep the sign separately",
+    ),
     ("df", "BPF has no floating point; fix.h has fixed-point arithmetic"),
     ("sf", "BPF has no floating point; fix.h has fixed-point arithmetic"),
 ];
@@ -25,14 +28,14 @@ const VERIFIER: &Hints = &[
         "the verifier gave up after a million instructions: a loop has too many iterations or too many branches; use \
          FOR_EACH_SUBFLOW, or a smaller constant bound",
     ),
-    ("too complex", "too many branches inside of a loop: compute without them, or with a smaller bound"),
-    ("no write support", "a write outside of the private state: an index must be a constant, or be checked"),
+    ("too complex", "too many branches inside a loop: compute without them, or with a smaller bound"),
+    ("no write support", "a write outside the private state: an index must be a constant, or be checked"),
     (
         "invalid variable offset",
-        "a write outside of the private state: an index must be a constant, or be checked",
+        "a write outside the private state: an index must be a constant, or be checked",
     ),
-    ("access beyond", "a read outside of a struct: an index must be a constant, or be checked"),
-    ("invalid access", "a read outside of a struct: an index must be a constant, or be checked"),
+    ("access beyond", "a read outside a struct: an index must be a constant, or be checked"),
+    ("invalid access", "a read outside a struct: an index must be a constant, or be checked"),
     ("unbounded", "an index must be a constant, or be checked"),
     ("math between", "an index must be a constant, or be checked"),
     ("stack", "too much on the stack: the limit is 512 bytes"),

@@ -85,7 +85,7 @@ fn kernel() -> Check {
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     let check = Check::ok("kernel", "attach", release);
     if version < (6, 12) {
-        check.lacks("a kernel from 6.12 on (Debian 12 has one in bookworm-backports)")
+        check.lacks("Linux 6.12 or later (Debian 12 has one in bookworm-backports)")
     } else {
         check
     }
@@ -100,11 +100,11 @@ fn root() -> Check {
 fn btf() -> Check {
     const FILE: &str = "/sys/kernel/btf/vmlinux";
     let check = |found: &str| Check::ok("type information", "attach", found);
-    let remedy = "a kernel with CONFIG_DEBUG_INFO_BTF=y, as every distribution's has";
+    let remedy = "a kernel with CONFIG_DEBUG_INFO_BTF=y, as in every distribution";
     match fs::read(FILE) {
         // BTF's magic number, in the order of bytes of this machine.
         Ok(bytes) if bytes.starts_with(&0xeb9f_u16.to_ne_bytes()) => check(FILE),
-        Ok(_) => check(&format!("{FILE} holds none")).lacks(remedy),
+        Ok(_) => check(&format!("{FILE} has none")).lacks(remedy),
         Err(e) => check(&format!("{FILE}: {e}")).lacks(remedy),
     }
 }
@@ -151,13 +151,13 @@ fn loads(name: &'static str, needed_for: &'static str, controller: &str) -> Chec
             Check::ok(
                 name,
                 needed_for,
-                format!("the verifier takes {controller} ({total} instructions walked)"),
+                format!("the verifier accepts {controller} ({total} instructions walked)"),
             )
         }
         Err(Error::Input(message) | Error::Machine(message)) => {
             let first = message.lines().next().unwrap_or_default().to_owned();
             let remedy = if geteuid().is_root() {
-                "a kernel from 6.12 on with CONFIG_BPF_SYSCALL, CONFIG_DEBUG_INFO_BTF and CONFIG_MPTCP"
+                "Linux 6.12 or later with CONFIG_BPF_SYSCALL, CONFIG_DEBUG_INFO_BTF and CONFIG_MPTCP"
             } else {
                 "run it as root: loading needs CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN and CAP_SYS_ADMIN"
             };
@@ -168,7 +168,7 @@ fn loads(name: &'static str, needed_for: &'static str, controller: &str) -> Chec
 
 fn compiler() -> Check {
     match clang() {
-        Some(name) => Check::ok("compiler", "attach", format!("{name}, for controllers of your own")),
+        Some(name) => Check::ok("compiler", "attach", format!("{name}, for your own controllers")),
         None => Check::ok("compiler", "attach", "no clang: only built-in controllers can be attached")
             .lacks("apt-get install clang-16"),
     }
@@ -182,11 +182,11 @@ fn mptcp() -> Check {
     if socket >= 0 {
         // SAFETY: as above.
         unsafe { libc::close(socket) };
-        return check("sockets of IPPROTO_MPTCP can be made");
+        return check("IPPROTO_MPTCP sockets can be created");
     }
     match read("/proc/sys/net/mptcp/enabled").as_deref() {
         Some("0") => check("switched off").lacks("sysctl net.mptcp.enabled=1"),
-        Some(_) => check("no socket can be made").lacks("ulimit -n, or the log of the kernel"),
+        Some(_) => check("no socket can be created").lacks("ulimit -n, or the log of the kernel"),
         None => check("the kernel has none").lacks("a kernel with CONFIG_MPTCP=y"),
     }
 }
@@ -200,7 +200,7 @@ fn path_manager() -> Check {
             let subflows = limits.split("subflows ").nth(1).and_then(|n| n.trim().parse::<u32>().ok());
             let found = format!("the kernel's, limits: {limits}");
             if subflows == Some(0) {
-                check(found).note("ip mptcp limits set subflows 8 (no second subflow is made otherwise)")
+                check(found).note("ip mptcp limits set subflows 8 (otherwise there is no second subflow)")
             } else {
                 check(found)
             }
@@ -225,7 +225,7 @@ fn ecn() -> Check {
 /// Whether the kernel takes `net.ipv4.tcp_ecn = 3`; tried in a network namespace that ends at once.
 fn accecn() -> Check {
     let check = |found: &str| Check::ok("AccECN", "ecn", found);
-    let remedy = "the exact echo then needs the controller at both ends";
+    let remedy = "an exact echo then needs the controller at both ends";
     match apart(|| fs::write("/proc/sys/net/ipv4/tcp_ecn", "3")) {
         Some(Ok(())) => check("the kernel has it"),
         Some(Err(e)) if e.kind() == ErrorKind::InvalidInput => check("the kernel has none").note(remedy),
@@ -252,8 +252,8 @@ fn marker() -> Check {
 fn namespaces() -> Check {
     let check = |found: &str| Check::ok("network namespaces", "testbed", found);
     match apart(|| Path::new("/proc/net/dev").exists()) {
-        Some(_) => check("can be made"),
-        None => check("cannot be made").lacks("run it as root, on a kernel with CONFIG_NET_NS=y"),
+        Some(_) => check("can be created"),
+        None => check("cannot be created").lacks("run it as root, on a kernel with CONFIG_NET_NS=y"),
     }
 }
 

@@ -76,7 +76,7 @@ pub fn add(device: &str, settings: &Settings, netns: Option<&str>) -> Result<Mar
         let link = link(device)?;
         if marker(&link)?.is_some() {
             return Err(Error::Input(format!(
-                "{device} has a marker already\n\nhint: `tresse mark del {device}` first"
+                "{device} already has a marker\n\nhint: `tresse mark del {device}` first"
             )));
         }
         let setup = Setup::new(settings, link.mtu + ETHERNET)?;
@@ -151,7 +151,7 @@ fn marker(link: &Link) -> Result<Option<Marker>, Error> {
     let device = &link.name;
     let foreign = || {
         Error::Machine(format!(
-            "the marker of {device} is another version's\n\nhint: `tresse mark del {device}`, then add it again"
+            "the marker of {device} is from another version\n\nhint: `tresse mark del {device}`, then add it again"
         ))
     };
     let (mut setup, mut shared) = (None, None);

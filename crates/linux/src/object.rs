@@ -46,7 +46,7 @@ fn declared_name(controller: Controller) -> &'static str {
 /// room for its output.
 pub(crate) fn bytes(controller: Controller, wrapper: Wrapper) -> Result<Cow<'static, [u8]>, Error> {
     if let Some(why) = controller.why_not_attachable().filter(|_| controller.reports()) {
-        return Err(Error::Machine(format!("{} runs in no Linux kernel: {why}", controller.name())));
+        return Err(Error::Machine(format!("{} does not run in a Linux kernel: {why}", controller.name())));
     }
     let Some(file) = controller.file() else {
         let found = embedded::BUILT_IN.iter().find(|b| b.name == declared_name(controller));

@@ -174,7 +174,7 @@ pub fn claim_of(name: &str, parameter: &dyn Fn(&str) -> Option<u64>, subflows: S
         "odctcp" => (Proved, "THESIS (5.2), (5.14)", ODCTCP_CAVEAT, Some(tcps())),
         "dctcp" => (Unclaimed, "THESIS §5.3: the z-function is discontinuous", REFERENCE, Some(tcps())),
         "cubic" => (Unclaimed, "RFC 9438", REFERENCE, Some(tcps())),
-        "lia" => (Unclaimed, "RFC 6356 §2 has goals, no utility; THESIS §3.1", REFERENCE, Some(tcp())),
+        "lia" => (Unclaimed, "RFC 6356 §2 has goals but no utility; THESIS §3.1", REFERENCE, Some(tcp())),
         "olia" => (Unclaimed, "THESIS §3.1, of Khalili et al. (CoNEXT 2012)", REFERENCE, Some(tcp())),
         "balia" => (Unclaimed, "THESIS §3.2, of Peng et al. (ToN 2016)", REFERENCE, Some(tcp())),
         "dcm" | "dcmptcp" => (Unclaimed, "KH slides", REFERENCE, Some(tcp())),
@@ -208,27 +208,28 @@ pub fn claim_of(name: &str, parameter: &dyn Fn(&str) -> Option<u64>, subflows: S
     Some(Claim { standing, source, caveat, objective })
 }
 
-const REFERENCE: &str = "Reno's utility stands in: the aim is fairness to TCP.";
-const PROPORTIONAL: &str = "Proportional fairness stands in.";
-const TCP_CAVEAT: &str =
-    "For one binary signal a round. Packets lost independently make the price 2/(T² x²): another utility.";
-const POOLED_CAVEAT: &str = "For one binary signal a round and equal RTTs. Packets lost independently make path \
-     l's price 2/(T² x_l y), y the total: such derivatives are not symmetric, no utility has them.";
+const REFERENCE: &str = "Reno's utility is used instead: the aim is fairness to TCP.";
+const PROPORTIONAL: &str = "Proportional fairness is used instead.";
+const TCP_CAVEAT: &str = "For one binary signal per round. With independent packet losses the price is 2/(T² x²), a different utility.";
+const POOLED_CAVEAT: &str = "For one binary signal per round and equal RTTs. With independent packet losses path \
+     l's price is 2/(T² x_l y), y the total: such derivatives are not symmetric, so no utility has them.";
 const EXACT_CAVEAT: &str =
-    "For one binary signal a round and equal RTTs; where βx is much larger than μ an equal γ cancels.";
-const EUTCP_CAVEAT: &str = "(3.7) drops the chain rule's exponent γ: the law that was measured does not have the equilibrium of (3.4).";
+    "For one binary signal per round and equal RTTs; if βx is much larger than μ, an equal γ cancels.";
+const EUTCP_CAVEAT: &str =
+    "(3.7) drops the chain rule's exponent γ: the measured law does not have the equilibrium of (3.4).";
 const BOS_CAVEAT: &str = "The price is the probability that a round is marked; RTTs are constant.";
 const XMP_CAVEAT: &str =
     "(9) is the equilibrium of (7) and (8); that both nested loops converge to it is argued, not proved.";
-const SLIDES_CAVEAT: &str = "Without T_r/T_s of (9) the equilibrium is (6)'s only where all RTTs are equal.";
-const WEIGHT_CAVEAT: &str = "(3.15) approximates for large windows. Rates go with ω where all flows at a \
-     link lose at once; with independent losses they go with its root.";
+const SLIDES_CAVEAT: &str =
+    "Without T_r/T_s of (9) the equilibrium is that of (6) only if all RTTs are equal.";
+const WEIGHT_CAVEAT: &str = "(3.15) approximates for large windows. Rates are proportional to ω if all flows at a \
+     link lose at once, and to its square root with independent losses.";
 const HMPTCP_CAVEAT: &str = "The larger of two increases; §6 leaves a NUM-optimal hybrid to future work.";
 const SLIDING_CAVEAT: &str = "Proved for rates in sliding mode; windows and feedback delays are not covered.";
-const MCC_CAVEAT: &str = "Proved for rates in sliding mode and equal RTTs, as each subflow's ε is two \
+const MCC_CAVEAT: &str = "Proved for rates in sliding mode and equal RTTs, because each subflow's ε is two \
      packets in its own RTT; windows and feedback delays are not covered.";
 const ODCTCP_CAVEAT: &str =
-    "Congestion is a marked fraction of half or more; feedback delays are not covered.";
+    "Congestion means that at least half of the packets are marked; feedback delays are not covered.";
 const COUPLED_CAVEAT: &str = "For independent losses and equal RTTs; only the best paths are used.";
 const WVEGAS_CAVEAT: &str = "The price is the queueing delay.";
 

@@ -63,7 +63,7 @@ impl Infeasible {
         let one = |n: usize, one: &'static str, several: &'static str| if n == 1 { one } else { several };
         let result = if self.starved.is_empty() {
             format!(
-                "at most {} % of {} can be had",
+                "at most {} % of {} is possible",
                 digits(100.0 * self.part),
                 one(flows.len(), "it", "them")
             )

@@ -175,7 +175,7 @@ impl Problem {
                 ));
             }
             if path.utility.is_some() && flow.pooling == Pooling::Pooled {
-                return Some(format!("path {i} has a utility of its own, but the flow's paths are pooled"));
+                return Some(format!("path {i} has its own utility, but the flow's paths are pooled"));
             }
             if let Some(fault) = path.utility.and_then(|u| u.fault()) {
                 return Some(format!("path {i}: {fault}"));
@@ -185,12 +185,12 @@ impl Problem {
             return Some(format!("the weight {} is not a number above 0", flow.weight));
         }
         if !(flow.min_rate >= 0.0 && flow.min_rate.is_finite()) {
-            return Some(format!("the minimum rate {} is not a number from 0 on", flow.min_rate));
+            return Some(format!("the minimum rate {} is not a number of at least 0", flow.min_rate));
         }
         if !(flow.max_rate > 0.0 && flow.max_rate >= flow.min_rate) {
             let (min, max) = (flow.min_rate, flow.max_rate);
             return Some(format!(
-                "the maximum rate {max} is not above 0 and at least the minimum rate, {min}"
+                "the maximum rate {max} must be above 0 and at least the minimum rate, {min}"
             ));
         }
         flow.utility.fault()

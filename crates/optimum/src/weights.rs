@@ -36,10 +36,10 @@ pub enum WeightError {
     #[error("a utility needs at least two points (rate, utility), not {0}")]
     Few(usize),
     /// The first point is not at rate 0.
-    #[error("the first point is at rate {0}: begin with the utility of rate 0")]
+    #[error("the first point is at rate {0}: begin with the utility at rate 0")]
     First(f64),
     /// A rate or a utility does not rise.
-    #[error("point {place}, ({rate}, {utility}): {what} must be a number above that of the point before")]
+    #[error("point {place}, ({rate}, {utility}): {what} must be a number above that of the previous point")]
     Rises {
         /// Counted from 1.
         place: usize,
@@ -53,7 +53,7 @@ pub enum WeightError {
     /// A slope that grows above the minimum rate.
     #[error(
         "the utility is not concave above the minimum rate {min_rate}: its slope grows at rate {rate}. A \
-         minimum rate of {rate} or more leaves the part below out"
+         minimum rate of {rate} or more excludes the part below"
     )]
     Convex {
         /// Where.

@@ -95,28 +95,28 @@ const SUBFLOWS: Parameter = Parameter {
     name: "subflows",
     range: Range::Whole(Whole { default: 2, min: 1, max: MAX_SUBFLOWS }),
     unit: "",
-    meaning: "how many subflows; by address at most as many as there are address pairs",
+    meaning: "the number of subflows; by address, at most the number of address pairs",
 };
 
 const BY: Parameter = Parameter {
     name: "by",
     range: Range::Choice(&["address", "port"]),
     unit: "",
-    meaning: "address: a subflow for each address pair, disjoint pairs first; port: for each source port",
+    meaning: "address: one subflow per address pair, disjoint pairs first; port: one per source port",
 };
 
 const N_STAR: Parameter = Parameter {
     name: "nstar",
     range: Range::Choice(&["eq11", "eq7", "product", "empirical"]),
     unit: "",
-    meaning: "n* by eq. (11) as printed, by the best n of eq. (7), by (11) with pW for p^W, by `table`",
+    meaning: "n* from eq. (11) as printed, the best n of eq. (7), (11) with pW for p^W, or `table`",
 };
 
 const TABLE: Parameter = Parameter {
     name: "table",
     range: Range::List { longest: STEPS + 1, min: 1, max: CAP as u64 },
     unit: "",
-    meaning: "for nstar = empirical: n* at the loss rates 0, 0.01, 0.02 ...; the last one holds beyond",
+    meaning: "for nstar = empirical: n* at the loss rates 0, 0.01, 0.02 ...; the last one applies beyond",
 };
 
 const TIMER_3: Parameter = Parameter {
@@ -130,7 +130,7 @@ const MEMORY: Parameter = Parameter {
     name: "memory",
     range: Range::Choice(&["host", "pair"]),
     unit: "",
-    meaning: "whose loss rate and SLOW paths count: all connections of the host, or those to the same receiver",
+    meaning: "scope of loss rate and SLOW paths: all connections of the host, or those to the same receiver",
 };
 
 const TIMER_1: Parameter = Parameter {
@@ -186,7 +186,7 @@ static ALL: &[Declaration] = &[
                 name: "subflows",
                 range: Range::Whole(Whole { default: 8, min: 1, max: MAX_SUBFLOWS - 1 }),
                 unit: "",
-                meaning: "how many are opened then, besides the sprayed one",
+                meaning: "how many are then opened, in addition to the sprayed one",
             },
         ],
         configure: |values| {
@@ -196,7 +196,7 @@ static ALL: &[Declaration] = &[
     },
     Declaration {
         name: "opn",
-        title: "MPTCP_OPN: as many subflows as the loss rate suggests; traffic leaves silent paths",
+        title: "MPTCP_OPN: as many subflows as the loss rate suggests; traffic moves away from silent paths",
         source: "OPN §MPTCP_OPN design, eq. (1)-(11), Alg. 1",
         parameters: &[N_STAR, TABLE, TIMER_3, TIMER_1, DELTA, TIMER_2, MEMORY],
         configure: |values| {
@@ -226,7 +226,7 @@ static ALL: &[Declaration] = &[
     },
     Declaration {
         name: "path-sharing",
-        title: "vMCC's path-sharing detection: one of two subflows that behave alike is closed",
+        title: "vMCC's path-sharing detection: closes one of two subflows that behave alike",
         source: "VMCC §V-C, Alg. 1 and 2",
         parameters: &[
             SUBFLOWS,
@@ -241,19 +241,19 @@ static ALL: &[Declaration] = &[
                 name: "theta",
                 range: Range::Whole(Whole { default: 3, min: 1, max: 1_000_000 }),
                 unit: "ACKs",
-                meaning: "two subflows are alike if their marked ACKs differ by less (Table IV: 5)",
+                meaning: "subflows are alike if their marked ACKs differ by less than this (Table IV: 5)",
             },
             Parameter {
                 name: "delta",
                 range: Range::Whole(Whole { default: 10, min: 1, max: 100 }),
                 unit: "%",
-                meaning: "and their srtts by less than this share of the larger (Table IV: 14)",
+                meaning: "and if their srtts differ by less than this share of the larger (Table IV: 14)",
             },
             Parameter {
                 name: "close",
                 range: Range::Choice(&["recent", "second"]),
                 unit: "",
-                meaning: "which one is closed: the one marked last (the text), or the second (Algorithm 2)",
+                meaning: "which subflow is closed: the one marked last (the text), or the second (Algorithm 2)",
             },
         ],
         configure: |values| {

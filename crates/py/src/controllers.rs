@@ -159,7 +159,7 @@ fn check_window(py: Python<'_>, initial_window: u32) -> PyResult<()> {
     if (1..CWND_LIMIT).contains(&initial_window) {
         return Ok(());
     }
-    let message = format!("initial_window is 1 to {} packets, not {initial_window}", CWND_LIMIT - 1);
+    let message = format!("initial_window must be 1 to {} packets, not {initial_window}", CWND_LIMIT - 1);
     Err(error(py, Failure::Input(message)))
 }
 

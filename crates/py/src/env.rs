@@ -25,7 +25,7 @@ impl Environment {
     fn send(&self, actions: &[(i64, u64)]) -> Result<(), Failure> {
         let action = |&(cwnd, word): &(i64, u64)| Action { cwnd: u32::try_from(cwnd).ok(), word };
         let sent = self.lock().send(actions.iter().map(action).collect());
-        if sent { Ok(()) } else { Err(Failure::Input("no episode is under way: call reset()".to_owned())) }
+        if sent { Ok(()) } else { Err(Failure::Input("no episode is in progress: call reset()".to_owned())) }
     }
 
     fn receive(&self) -> Result<Told, Failure> {
@@ -38,7 +38,9 @@ impl Environment {
     }
 
     fn reset_by(&self, seed: u64) -> Result<(), Failure> {
-        self.lock().reset(seed).map_err(|own| Failure::Machine(format!("a thread for the episode: {own}")))
+        self.lock()
+            .reset(seed)
+            .map_err(|own| Failure::Machine(format!("cannot start a thread for the episode: {own}")))
     }
 }
 
@@ -75,7 +77,7 @@ impl Environment {
                 let first: Vec<String> = cases.iter().take(3).map(|case| case.label()).collect();
                 let (n, first) = (cases.len(), first.join(", "));
                 return Err(Failure::Input(format!(
-                    "an environment is one case, but these are {n}: {first}…\n\nhint: choose one with `only`"
+                    "an environment is one case, but there are {n}: {first}…\n\nhint: choose one with `only`"
                 )));
             }
             let case = cases.pop().expect("a plan has a case");

@@ -98,7 +98,7 @@ impl Sweep {
         attempts: u32,
     ) -> PyResult<()> {
         let record: Record = serde_json::from_str(record)
-            .map_err(|why| error(py, Failure::Input(format!("no record of this version: {why}"))))?;
+            .map_err(|why| error(py, Failure::Input(format!("not a record of this version: {why}"))))?;
         let cost = Cost { seconds, worker, attempts };
         py.detach(|| self.own.keep(place, record, cost)).map_err(|own| wrong(py, own))
     }

@@ -88,10 +88,10 @@ impl CoupledFactory {
 fn missing(signal: Signal) -> Option<&'static str> {
     match signal {
         Signal::Loss | Signal::Ecn => None,
-        Signal::CeExact => Some("it counts every CE mark, and noq reports only that an ACK had some"),
+        Signal::CeExact => Some("it counts every CE mark, but noq only reports that an ACK had some"),
         Signal::NextHop => Some("no QUIC peer reports the congestion of the next hop"),
-        Signal::Packets => Some("it governs one window over many paths, and each QUIC path has its own"),
-        Signal::Telemetry => Some("no QUIC packet brings the hops of its path"),
+        Signal::Packets => Some("it governs one window over many paths, but each QUIC path has its own"),
+        Signal::Telemetry => Some("QUIC packets do not carry the hops of their path"),
     }
 }
 

@@ -73,7 +73,7 @@ pub fn cases(claim: &ClaimResult) -> String {
     let Some(share) = &claim.cases else { return format!(" ({of})") };
     let mut text = format!(" ({of}; {} of {} hold", share.hold, share.of);
     if let Some(least) = share.at_least {
-        text += &format!(", {least} are to");
+        text += &format!(", {least} required");
     }
     for (what, cases) in [("not", &share.do_not_hold), ("inconclusive", &share.inconclusive)] {
         match &cases[..] {

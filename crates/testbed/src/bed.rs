@@ -112,7 +112,7 @@ impl Bed {
         }
         // Time begins when all of them can be asked.
         for _ in 0..hosts {
-            told.recv_timeout(PATIENCE).map_err(|_| Error("a host's process does not start".to_owned()))?;
+            told.recv_timeout(PATIENCE).map_err(|_| Error("a host's process did not start".to_owned()))?;
         }
         let switch = Switch::new(fabric(case, seed), &addresses);
         let emulator = Emulator::start(switch, devices, how.scale)
@@ -147,7 +147,7 @@ impl Bed {
 /// What of it no testbed can do.
 pub fn check(case: &Case) -> Result<(), Error> {
     if case.setting.packets.is_some() {
-        let why = "packets are recorded in simulations only; on real hosts use tcpdump, without `[measure] packets`";
+        let why = "packets are only recorded in simulations; on real hosts use tcpdump, without `[measure] packets`";
         return Err(Error(format!("{}: {why}", case.label())));
     }
     addresses(case).map(drop)
@@ -162,19 +162,21 @@ fn addresses(case: &Case) -> Result<u32, Error> {
     let mut most = case.setting.fabric.addresses(0).len() as u32;
     for scheme in &case.bound_schemes {
         if let Managers::Mmptcp(_) = scheme.manager.config() {
-            return wrong("mmptcp sprays packets, which no Linux host does".to_owned());
+            return wrong("mmptcp sprays packets, which Linux hosts cannot do".to_owned());
         }
         if scheme.sprayed.is_some() {
-            return wrong(format!("{} sprays packets, which no Linux host does", scheme.label()));
+            return wrong(format!("{} sprays packets, which Linux hosts cannot do", scheme.label()));
         }
         most = most.max(scheme.paths);
     }
     if case.setting.options.pauses() {
-        return wrong("no real host's card obeys the fabric: leave `pfc` out".to_owned());
+        return wrong(
+            "the network cards of real hosts do not obey the fabric's pauses: leave out `pfc`".to_owned(),
+        );
     }
     if case.parts.iter().any(|part| part.persistent) {
         return wrong(
-            "the hosts of a testbed open a connection for each message: no `persistent`".to_owned(),
+            "the hosts of a testbed open a connection for each message: leave out `persistent`".to_owned(),
         );
     }
     for own in case.parts.iter().flat_map(Part::owns) {
@@ -182,7 +184,9 @@ fn addresses(case: &Case) -> Result<u32, Error> {
     }
     match most {
         0..=MOST => Ok(most),
-        _ => wrong(format!("its connections choose among {most} paths; a host has {MOST} addresses at most")),
+        _ => wrong(format!(
+            "its connections choose among {most} paths, but a host has at most {MOST} addresses"
+        )),
     }
 }
 

@@ -62,7 +62,7 @@ impl FromStr for Scale {
         let part = |text: &str| text.trim().parse().ok().filter(|part| (1..=10_000).contains(part));
         match (part(over), part(under)) {
             (Some(over), Some(under)) if over <= under => Ok(Self { over, under }),
-            _ => Err("a fraction from 1/10000 to 1: `1/3`, say".to_owned()),
+            _ => Err("expected a fraction from 1/10000 to 1, such as `1/3`".to_owned()),
         }
     }
 }

@@ -195,7 +195,8 @@ fn done(told: &Output, name: &str) -> Result<(), Error> {
 pub fn lacks() -> Option<String> {
     if !nix::unistd::Uid::effective().is_root() {
         return Some(
-            "a testbed makes network namespaces and attaches controllers\n\nhint: run it as root".to_owned(),
+            "a testbed creates network namespaces and attaches controllers\n\nhint: run it as root"
+                .to_owned(),
         );
     }
     for (file, hint) in [

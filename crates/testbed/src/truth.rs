@@ -56,7 +56,7 @@ impl Truth {
             why.push(format!("1 % of the packets were more than {} us late", self.late_p99_ns / 1000));
         }
         if self.refused > 0 {
-            why.push(format!("hosts did not take {} packets", self.refused));
+            why.push(format!("hosts did not accept {} packets", self.refused));
         }
         if let Some(first) = &self.why_refused {
             why.push(format!("the kernel refused {} subflows ({first})", self.subflows_refused));
@@ -74,7 +74,7 @@ impl Truth {
     pub(crate) fn refuse(&self, scale: Scale) -> Option<String> {
         (self.late_p50_ns > REFUSED).then(|| {
             format!(
-                "too fast for this machine: half of the packets were more than {} us late; it carried {:.0} packets a \
+                "too fast for this machine: half of the packets were more than {} us late; it carried {:.0} packets per \
                  second\n\nhint: --scale {}",
                 self.late_p50_ns / 1000,
                 self.packets_per_s,

@@ -36,7 +36,7 @@ impl<'de> Deserialize<'de> for Probability {
         }
         if value > 0.0 && Self(value).parts() == 0 {
             return Err(de::Error::custom(format!(
-                "{value} is too small: a probability is a multiple of 2^-32"
+                "{value} is too small: probabilities are multiples of 2^-32"
             )));
         }
         Ok(Self(value))

@@ -203,7 +203,7 @@ impl Chakra {
             for id in after {
                 let Some(&(_, end)) = tasks.get(&id) else {
                     let node = self.nodes.called(place);
-                    return wrong(format!("{node}: it depends on node {id}, which its file does not have"));
+                    return wrong(format!("{node}: it depends on node {id}, which is not in its file"));
                 };
                 self.trace.graph.after(begin, end);
             }

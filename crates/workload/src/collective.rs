@@ -82,16 +82,16 @@ pub struct Collective {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CollectiveError {
     /// There is nobody to send to.
-    #[error("a collective has at least 2 ranks")]
+    #[error("a collective needs at least 2 ranks")]
     Alone,
     /// A host has two ranks.
     #[error("host {0} is listed twice: a host has one rank")]
     Twice(u32),
     /// Nothing would be sent.
-    #[error("no chunks: there is at least 1")]
+    #[error("no chunks: at least 1 is needed")]
     NoChunks,
     /// Nothing would be sent.
-    #[error("no message would ever be under way: `parallel` is at least 1")]
+    #[error("no message would ever be sent: `parallel` must be at least 1")]
     NoParallel,
     /// Only some operations are cut into pieces.
     #[error("an all-to-all is not pipelined, so it has no chunks; it has `parallel`")]
@@ -100,7 +100,7 @@ pub enum CollectiveError {
     #[error("{0} is bound by its own dependencies; only an all-to-all has `parallel`")]
     Parallel(&'static str),
     /// A message would be empty.
-    #[error("{bytes} bytes are too few: each of {parts} parts has at least one")]
+    #[error("{bytes} bytes are too few: each of {parts} parts needs at least one")]
     TooSmall {
         /// S.
         bytes: u64,

@@ -90,31 +90,33 @@ impl Distribution {
             if let Some(before) = read.last() {
                 let (size, probability) = (before.size, before.probability);
                 if knot.size < size {
-                    return Err(knot.wrong(knot.at[0], format!("sizes must not fall: {size} comes before")));
+                    return Err(knot
+                        .wrong(knot.at[0], format!("sizes must not decrease: the previous one is {size}")));
                 }
                 if knot.probability < probability {
-                    let message =
-                        format!("cumulative probabilities must not fall: {probability} comes before");
+                    let message = format!(
+                        "cumulative probabilities must not decrease: the previous one is {probability}"
+                    );
                     return Err(knot.wrong(knot.at[1], message));
                 }
             }
             read.push(knot);
         }
         let Some(last) = read.last() else {
-            let message = "there is nothing but comments: expected lines such as `10000 0.15`";
+            let message = "there are only comments: expected lines such as `10000 0.15`";
             return Err(bad(1, text.lines().next().unwrap_or_default(), 0, message));
         };
         // Probabilities do not fall, so none is above the last.
         let whole = last.probability;
         if whole != 1.0 && whole != 100.0 {
             let message =
-                format!("it does not rise to 1: it ends at {whole} (the last must be 1, or 100 in per cent)");
+                format!("it does not reach 1: it ends at {whole} (the last must be 1, or 100 in per cent)");
             return Err(last.wrong(last.at[1], message));
         }
         let knots: Vec<_> = read.iter().map(|k| (k.size, k.probability / whole)).collect();
         let distribution = Self { knots };
         if distribution.mean() <= 0.0 {
-            return Err(last.wrong(last.at[0], "every size is 0: a flow has at least one byte"));
+            return Err(last.wrong(last.at[0], "every size is 0, but a flow has at least one byte"));
         }
         Ok(distribution)
     }
@@ -178,7 +180,9 @@ fn knot(line: usize, text: &str) -> Result<Option<Knot<'_>>, BadDistribution> {
     }
     let number = |at, word: &str| match word.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
-        _ => Err(bad(line, text, at, format!("`{word}` is not a number; lines are such as `10000 0.15`"))),
+        _ => {
+            Err(bad(line, text, at, format!("`{word}` is not a number; expected lines such as `10000 0.15`")))
+        }
     };
     let knot = Knot {
         line,
@@ -188,13 +192,13 @@ fn knot(line: usize, text: &str) -> Result<Option<Knot<'_>>, BadDistribution> {
         probability: number(second, probability)?,
     };
     if knot.size < 0.0 {
-        return Err(knot.wrong(first, "a size is not negative"));
+        return Err(knot.wrong(first, "a size must not be negative"));
     }
     if knot.size > LARGEST {
-        return Err(knot.wrong(first, "a size is at most 2^53 bytes"));
+        return Err(knot.wrong(first, "a size must be at most 2^53 bytes"));
     }
     if knot.probability < 0.0 {
-        return Err(knot.wrong(second, "a probability is not negative"));
+        return Err(knot.wrong(second, "a probability must not be negative"));
     }
     Ok(Some(knot))
 }

@@ -40,70 +40,70 @@ const ALL: &[BuiltIn] = &[
     built_in!(
         "websearch-hpcc",
         "websearch_hpcc",
-        "Web search (the DCTCP paper's), as the HPCC simulator has it",
+        "Web search (the DCTCP paper's), from the HPCC simulator",
         "alibaba-edu/High-Precision-Congestion-Control@9f4be2a traffic_gen/WebSearch_distribution.txt",
         "the DCTCP paper's table (Alizadeh et al., SIGCOMM 2010), in round numbers"
     ),
     built_in!(
         "websearch-expresspass",
         "websearch_expresspass",
-        "Web search (the DCTCP paper's), as ExpressPass has it",
+        "Web search (the DCTCP paper's), from ExpressPass",
         "kaist-ina/ns2-xpass@f4e38bc workloads/workload_search.tcl",
-        "of the authors of OPN's reference [20]; 15 % are up to 10 kB, not 49 % as OPN Table 2 prints"
+        "by the authors of OPN's reference [20]; 15 % are up to 10 kB, not 49 % as printed in OPN Table 2"
     ),
     built_in!(
         "datamining-expresspass",
         "datamining_expresspass",
-        "Data mining (VL2's), as ExpressPass has it",
+        "Data mining (VL2's), from ExpressPass",
         "kaist-ina/ns2-xpass@f4e38bc workloads/workload_mining.tcl",
-        "of the authors of OPN's reference [20]; 1 % of the flows carry 73 % of the bytes"
+        "by the authors of OPN's reference [20]; 1 % of the flows carry 73 % of the bytes"
     ),
     built_in!(
         "datamining-pfabric-pkts",
         "datamining_pfabric_pkts",
-        "Data mining (VL2's), as pFabric has it",
+        "Data mining (VL2's), from pFabric",
         "HKUST-SING/TrafficGenerator@c08f400 conf/CDF_vl2.txt",
         "pFabric's ns-2 table, which counts packets of 1460 bytes"
     ),
     built_in!(
         "cachefollower-expresspass",
         "cachefollower_expresspass",
-        "Cache follower (Facebook's), as ExpressPass has it",
+        "Cache follower (Facebook's), from ExpressPass",
         "kaist-ina/ns2-xpass@f4e38bc workloads/workload_cachefollower.tcl",
-        "of the authors of OPN's reference [20]"
+        "by the authors of OPN's reference [20]"
     ),
     built_in!(
         "webserver-expresspass",
         "webserver_expresspass",
-        "Web server (Facebook's), as ExpressPass has it",
+        "Web server (Facebook's), from ExpressPass",
         "kaist-ina/ns2-xpass@f4e38bc workloads/workload_webserver.tcl",
-        "of the authors of OPN's reference [20]; no flow is above 500 kB"
+        "by the authors of OPN's reference [20]; no flow is above 500 kB"
     ),
     built_in!(
         "hadoop-hpcc",
         "hadoop_hpcc",
-        "Hadoop (Facebook's), as the HPCC simulator has it",
+        "Hadoop (Facebook's), from the HPCC simulator",
         "alibaba-edu/High-Precision-Congestion-Control@9f4be2a traffic_gen/FbHdp_distribution.txt",
-        "agrees with Homa's"
+        "agrees with the one from Homa"
     ),
     built_in!(
         "hadoop-homa-all",
         "hadoop_homa_all",
-        "Hadoop (Facebook's, all traffic), as Homa has it",
+        "Hadoop (Facebook's, all traffic), from Homa",
         "PlatformLab/HomaSimulation@ab09ecb sizeDistributions/Facebook_HadoopDist_All.txt",
         "\"All\" of Roy et al., SIGCOMM 2015"
     ),
     built_in!(
         "alistorage2019-hpcc",
         "alistorage2019_hpcc",
-        "Storage (Alibaba's, 2019), as the HPCC simulator has it",
+        "Storage (Alibaba's, 2019), from the HPCC simulator",
         "alibaba-edu/High-Precision-Congestion-Control@9f4be2a traffic_gen/AliStorage2019.txt",
         "no flow is above 2 MB"
     ),
     built_in!(
         "googlerpc2008-hpcc",
         "googlerpc2008_hpcc",
-        "Remote procedure calls (Google's, 2008), as the HPCC simulator has it",
+        "Remote procedure calls (Google's, 2008), from the HPCC simulator",
         "alibaba-edu/High-Precision-Congestion-Control@9f4be2a traffic_gen/GoogleRPC2008.txt",
         "half of the messages are below 260 bytes"
     ),

@@ -35,7 +35,7 @@ impl Pairs {
     /// What is wrong, in words for the user.
     pub fn check(&self) -> Result<(), String> {
         let (Some(&first), Some(_)) = (self.from.first(), self.to.first()) else {
-            return Err("there is no host to send, or none to receive".to_owned());
+            return Err("there is no host that sends, or none that receives".to_owned());
         };
         // There is a pair as soon as one host is another, or in another rack, than the first sender: then that one
         // may send or receive.

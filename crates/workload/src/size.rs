@@ -19,7 +19,7 @@ pub enum Beyond {
 /// What is wrong with a message of `bytes` where the transport carries at most `most`.
 pub fn too_large(bytes: u64, most: u64) -> String {
     let (bytes, most) = (Bytes(bytes), Bytes(most));
-    format!("{bytes} is too large: at most {most}, for a flow has fewer than 2^32 segments")
+    format!("{bytes} is too large: at most {most}, because a flow has fewer than 2^32 segments")
 }
 
 /// How large a flow is.
@@ -52,7 +52,7 @@ impl Size {
     pub fn check(&self) -> Result<(), String> {
         let wrong = match *self {
             Self::Fixed(0) | Self::Uniform(0, _) => "a flow has at least one byte",
-            Self::Uniform(min, max) if min > max => "the first size is above the second",
+            Self::Uniform(min, max) if min > max => "the first size must not be above the second",
             Self::Pareto { shape, .. } if !(shape > 1.0 && shape.is_finite()) => {
                 "a Pareto distribution has a mean only if its shape is above 1"
             }

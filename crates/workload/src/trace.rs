@@ -86,7 +86,7 @@ impl What {
         match *self {
             Self::TooLarge { bytes, most } => too_large(bytes, most),
             Self::NoRank { peer, ranks } => format!("there is no rank {peer}: the trace has {ranks}, from 0"),
-            Self::Itself(rank) => format!("rank {rank} and itself: that needs no network"),
+            Self::Itself(rank) => format!("rank {rank} and itself: this needs no network"),
             Self::Sizes { send, bytes, other, of_other } => {
                 let (this, that) = ends(send);
                 format!("this {this} has {bytes} bytes; its {that} in {} has {of_other}", at(other))
@@ -101,7 +101,7 @@ impl What {
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 match named.join(", ") {
                     named if named.is_empty() => "it waits for itself".to_owned(),
-                    named => format!("it waits for itself, through what is in {named}{more}"),
+                    named => format!("it waits for itself, through {named}{more}"),
                 }
             }
             Self::Graph(ref e) => e.to_string(),

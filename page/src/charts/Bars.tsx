@@ -90,7 +90,7 @@ export function Bars(props: MarksProps) {
     () => valueAxis(props, true, told ? 0.07 : 0),
     [marks, props.metric, props.log, props.range, told],
   );
-  // Where bars are their own series each stands by itself.
+  // If each bar is its own series, each has its own place.
   const alone = marks.every((mark) => mark.x === mark.series);
   const runs = new Set(marks.map((mark) => mark.run)).size;
   const all = alone ? xs.length * runs : xs.length * (series.length * runs + 0.6);
@@ -169,7 +169,7 @@ function One(props: OneProps) {
 
 const WIDEST = 52;
 
-/** Where a bar stands: group `i` has the room from `i` to `i + 1`. */
+/** The position of a bar: group `i` has the room from `i` to `i + 1`. */
 export interface Place {
   from: number;
   to: number;
@@ -205,7 +205,7 @@ export function placed<M extends { x: string; series: string; run: number }>(
   };
 }
 
-/** How the names below bars stand, in `room` pixels each: level, or tilted if they do not fit. */
+/** How to draw the names below bars in `room` pixels each: level, or tilted if they do not fit. */
 export function categories(names: string[], room: number) {
   const wide = Math.max(...names.map((name) => name.length), 1) * 6.4;
   const tilted = wide + 8 > room;

@@ -21,7 +21,7 @@ export interface CdfProps {
   quantity: string;
   panels: Panel[];
   look: Look;
-  /** What there is one value of: `flows`. */
+  /** The things that have one value each: `flows`. */
   of: string;
   log: boolean;
   /** The share above, both axes logarithmic: shows the tail. */

@@ -76,7 +76,7 @@ export type Loaded<T> =
   | { state: "failed"; error: unknown }
   | { state: "ready"; value: T };
 
-/** What a promise gives; asked for again when `inputs` change. */
+/** The result of a promise, which is made again when `inputs` change. */
 export function useLoaded<T>(make: () => Promise<T>, inputs: unknown[]): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({ state: "loading" });
   useEffect(() => {

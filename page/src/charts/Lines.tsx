@@ -40,7 +40,7 @@ function xAxis({ xs, numbers, logX, xRange, xLabel }: LinesProps, width: number)
   const wish = { log: logX === true, range: xRange, fromZero, label: what || xLabel };
   const axis = axisFor("", all, wish);
   const [low, high] = axis.domain;
-  // Lines that do not begin at 0 begin a little beside the axis.
+  // Lines that do not begin at 0 begin at a small distance from the axis.
   const room = !fromZero && !xRange && !axis.log ? (high - low) * 0.04 : 0;
   const names = new Map(all.map((value, i) => [value, what ? number(value) : (xs[i] ?? "")]));
   const at = (value: number) =>

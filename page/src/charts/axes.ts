@@ -79,7 +79,7 @@ export function axisFor(name: string, values: Iterable<number>, wish: AxisWish):
       short: (value) => formatted(name, value, 3),
     };
   }
-  // Up to four digits stand at a tick before the next unit is taken.
+  // A tick has up to four digits before the next unit is used.
   const scale: Scale = scaleFor(name, Math.max(Math.abs(low), Math.abs(high)) / 4);
   const ticks = linearTicks(low / scale.factor, high / scale.factor, most).map((tick) => tick * scale.factor);
   const step = ticks.length > 1 ? (ticks[1] as number) - (ticks[0] as number) : 1;

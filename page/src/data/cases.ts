@@ -24,7 +24,7 @@ export const SIZES: [name: string, above: number, upTo: number][] = [
 type Value = string | number | boolean | null | undefined;
 
 /**
- * The value of an axis as the page shows it. A scheme has its number of subflows with it, unless `beside`, the other
+ * The value of an axis as the page shows it. A scheme includes its number of subflows, unless `beside`, the other
  * dimensions of the chart, says that number already: else no two cases would be of the same scheme.
  */
 export function axisValue(one: CaseHead, axis: string, beside: readonly string[] = []): string {
@@ -140,7 +140,7 @@ function singular(word: string): string {
   return word.replace(/s$/, "");
 }
 
-/** What the values of an axis count, if they are written alike: `flows` of `10-flows`, `load` of `load-30`; else empty. */
+/** The word that all values of an axis share: `flows` of `10-flows`, `load` of `load-30`; else empty. */
 export function counted(values: string[]): string {
   const words = values.map((value) => {
     const [, first = "", last = ""] = /^(\D*?)[- ]?-?\d+(?:\.\d+)?[- ]?(\D*)$/.exec(value) ?? [];

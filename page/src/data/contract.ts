@@ -1,5 +1,5 @@
 /**
- * What the program gives to the page: the contract between `crates/report` and `page/`.
+ * The data that the program gives to the page: the contract between `crates/report` and `page/`.
  *
  * A page on disk holds everything in itself: `<script type="application/json" id="tresse-head">` is a {@link PageHead},
  * and each table of each run is `<script type="application/gzip" id="tresse-RUN-TABLE">` (`tresse-0-flows`): base64 of
@@ -32,10 +32,10 @@ export interface MetricInfo {
 export interface RunHead {
   /** Unique among the runs of the page: the name of its folder. */
   id: string;
-  /** What its tables are asked for by; only of a page that is served. */
+  /** The key for requesting its tables; only on a page that is served. */
   snapshot?: string;
   state: RunState;
-  /** What could not be read, each a sentence: a table that is corrupt, a network that is not there. */
+  /** The parts that could not be read, as sentences: a corrupt table, a missing network. */
   problems: string[];
   report: Report;
   experiment: {
@@ -45,19 +45,19 @@ export interface RunHead {
     /** The experiment as it was run, as TOML. */
     resolved: string;
   };
-  /** The figure that was asked for, such as `fig8`, if the run was started by its name: it comes first, large. */
+  /** The requested figure, such as `fig8`, if the run was started by its name: it comes first and is large. */
   figure?: string;
   /** The command line that repeats the run. */
   command: string;
-  /** What is known of the machine; `started` is RFC 3339. */
+  /** The known facts about the machine; `started` is RFC 3339. */
   host: { os?: string; architecture?: string; threads?: number; started?: string };
-  /** Of a run in progress. */
+  /** The progress of a run that has not ended. */
   progress?: Progress;
-  /** Every case of the run, also those that are not complete. Tables name a case by its place here. */
+  /** Every case of the run, including incomplete ones. Tables name a case by its index here. */
   cases: CaseHead[];
-  /** What was published, of whole cases and of parts: also of windows of time, which `CaseResult.published_by` has not. */
+  /** The published values of whole cases and of parts, including windows of time, which `CaseResult.published_by` lacks. */
   published: {
-    /** The axes that it names; of each other axis it means every value. */
+    /** The axes that it names; it applies to every value of each other axis. */
     case: Record<string, string | number>;
     /** `group`, `distance`, `size` or `layer`; or `window`, also with a `group`, and with a `subflow` of its one flow. */
     part: Record<string, string | number>;
@@ -65,22 +65,22 @@ export interface RunHead {
   }[];
   /** The figures that the experiment declares, those of the paper among them. */
   figures: Figure[];
-  /** Its tables, by name. A table that the run does not have, or that has no rows, is not there. */
+  /** Its tables, by name. Tables that the run does not have and tables without rows are missing. */
   tables: Record<string, TableHead>;
   /** Its networks: usually one; the JSON of number i is the table `network-i`, a {@link Network}. */
   networks: NetworkHead[];
 }
 
-/** `killed`: its process is gone and has not said how it ended. `gave-up`: flows waited forever. */
+/** `killed`: its process is gone without reporting how it ended. `gave-up`: flows waited forever. */
 export type RunState = "complete" | "under-way" | "interrupted" | "gave-up" | "killed";
 
 export interface Progress {
-  /** From 0 to 1; null if that is not known. */
+  /** From 0 to 1; null if unknown. */
   done_ratio: number | null;
   elapsed_s: number;
   left_s: number | null;
   packet_hops: number;
-  /** Replications that have ended, and all. */
+  /** The number of finished replications, and of all. */
   replications_done: number;
   replications: number;
 }
@@ -92,7 +92,7 @@ export interface CaseHead {
   label: string;
   /** `xmp-2` */
   scheme: string;
-  /** Its place in `report.cases`; null if it is not complete. */
+  /** Its index in `report.cases`; null if it is not complete. */
   result: number | null;
 }
 
@@ -101,7 +101,7 @@ export interface TableHead {
   rows: number;
   /** Rows of the run's own table. */
   rows_of_run: number;
-  /** How the page's rows were made of the run's, if they are fewer: a sentence. */
+  /** How the page's rows were made from the run's, if there are fewer of them: a sentence. */
   thinned?: string;
   columns: { name: string; unit: string; meaning: string }[];
 }
@@ -110,11 +110,11 @@ export interface TableHead {
  * Tables (columns are Float64 unless said; integers of the run are exact; text is dictionary-encoded; null is missing):
  *
  * `flows`, `jobs`, `links`, `convergence`: the columns of the run's own table (`tresse explain results`), but for the
- * axes, in whose place stands `case` (Uint32, the place in `RunHead.cases`), and `seed`.
+ * axes, which are replaced by `case` (Uint32, the index in `RunHead.cases`) and `seed`.
  *
  * `rtts`: `case`, `seed`, `group`, `least_ps`, `most_ps`, `count`: a histogram of the round-trip times of ACKs; the values
- * of a row lie between least and most, ends included.
- * `lengths`: `case`, `seed`, `layer`, `waiting_pkts`, `count`: how often queues had this length when they were looked at.
+ * of a row are between least and most, ends included.
+ * `lengths`: `case`, `seed`, `layer`, `waiting_pkts`, `count`: how often queues had this length when they were observed.
  *
  * `subflows`: one row for each series of samples, `case`, `seed`, `round`, `group`, `flow`, `from`, `to`, `subflow`,
  * `offset`, `rows` (Uint32: its rows in `samples`), `path` (text: its ports separated by spaces, from the sender; null if
@@ -124,7 +124,7 @@ export interface TableHead {
  * `ports`: one row for each series, `case`, `seed`, `round`, `port`, `layer`, `offset`, `rows`.
  * `queues`: `start_ps` (delta), `duration_ps`, `busy_ps`, `waiting_pkts` and where the run has them `marks`, `drops`. A port
  * that sent and held nothing in an interval has no row: its queue was 0.
- * `events`: `case`, `at_ps`, `kind` (text: link), `label` (text): what changes during a case, under every seed.
+ * `events`: `case`, `at_ps`, `kind` (text: link), `label` (text): the changes during a case, the same for every seed.
  *
  * A column whose field has the metadata `delta` = `1` holds the differences to the row before, the first to 0: a running sum
  * restores it.
@@ -134,7 +134,7 @@ export type TableName =
   | "subflows" | "samples" | "ports" | "queues" | "events";
 
 export interface NetworkHead {
-  /** Places in `RunHead.cases`. */
+  /** Indexes in `RunHead.cases`. */
   cases: number[];
   topology: string;
   hosts: number;
@@ -146,9 +146,9 @@ export interface NetworkHead {
 export interface Network {
   nodes: {
     name: string[];
-    /** Links to the nearest host: 0 of a host. */
+    /** The number of links to the nearest host; 0 for a host. */
     level: number[];
-    /** Of hosts, in their order. */
+    /** The hosts' values, in their order. */
     rack: number[];
     pod: number[];
   };
@@ -161,7 +161,7 @@ export interface Network {
   ports: {
     from: number[];
     to: number[];
-    /** Places in `layers`. */
+    /** Indexes in `layers`. */
     layer: number[];
     /** The other direction of its link. */
     twin: number[];
@@ -183,14 +183,14 @@ export interface Report {
   status: "running" | "complete" | "partial";
   version: string;
   model_version: number;
-  /** Of a run on real hosts. */
+  /** Present if the run was on real hosts. */
   testbed?: { scale: string };
   out: string;
   wall_s: number;
   packet_hops: number;
   digest: string;
   inputs?: Record<string, unknown>;
-  /** What `--set` has changed of what the numbers and claims were published of. */
+  /** The changes by `--set` to what the numbers and claims were published for. */
   changed?: Record<string, unknown>[];
   judged: boolean;
   errors?: string[];
@@ -199,7 +199,7 @@ export interface Report {
 }
 
 export type Metrics = Record<string, number>;
-/** By what divides a case (`group`, `distance`, `size`, `layer`) and the part's name. */
+/** By division of a case (`group`, `distance`, `size`, `layer`) and the part's name. */
 export type Parts = Record<string, Record<string, Metrics>>;
 
 export interface CaseResult {
@@ -215,7 +215,7 @@ export interface CaseResult {
   seeds?: { seed: number; metrics: Metrics; by: Parts; windows?: Record<string, WindowResult>; optimum?: Metrics }[];
   published: Metrics;
   published_by: Parts;
-  /** What the controller claims to reach, and how far the flows were from it (`tresse explain optimum`). */
+  /** The values that the controller claims to reach, and the flows' distance from them (`tresse explain optimum`). */
   optimum: Metrics;
   optimum_of: string;
   no_optimum: string | null;
@@ -253,17 +253,17 @@ export interface Claim {
  * A figure, as an experiment declares it in `[[figures]]`.
  *
  * A *dimension* is an axis of the cases (`scheme`: with its number of subflows, `subflows`, `pattern`, `variant`, or an axis
- * of the experiment's own), or what divides a case: `group`, `distance`, `size`, `layer`, `window`.
- * A *quantity* is what rows have: `goodput_bps`, `fct_s`, `slowdown_ratio`, `size_bytes`, `retransmissions_pkts`, `timeouts`,
+ * of the experiment's own), or a division of a case: `group`, `distance`, `size`, `layer`, `window`.
+ * A *quantity* is a value of rows: `goodput_bps`, `fct_s`, `slowdown_ratio`, `size_bytes`, `retransmissions_pkts`, `timeouts`,
  * `cwnd_pkts` (flows), `jct_s` (jobs), `rtt_s`, `queue_pkts` (observations of queues), `utilisation_ratio`, `drops_pkts`,
  * `marks_pkts` (links), `convergence_s`.
- * A *metric* is what the results of a case have: `goodput_mean_bps`.
+ * A *metric* is a value of a case's results: `goodput_mean_bps`.
  */
 export interface Figure {
   /** `fig8`, as in the paper; unique in the experiment. */
   id: string;
   title: string;
-  /** What a reader must know to read it: follows the title in the caption. */
+  /** Facts that a reader needs to understand it; follows the title in the caption. */
   caption?: string;
   chart: "time" | "cdf" | "bars" | "matrix" | "lines" | "boxes" | "scatter";
   /**
@@ -277,14 +277,14 @@ export interface Figure {
   series?: string;
   /** Small multiples, one for each value; of `time` by default one for each case. */
   panels?: string;
-  /** Which cases and parts: dimension → the values that are wanted, or one. */
+  /** Which cases and parts: dimension → the wanted value or values. */
   where?: Record<string, string | number | boolean | (string | number | boolean)[]>;
   /** Axes that are logarithmic. */
   log?: ("x" | "y")[];
   /** As on the paper's axis, in the unit of the quantity's name. */
   x_range?: [number, number];
   y_range?: [number, number];
-  /** Points that the paper printed and that no `[published]` value is: drawn beside ours, said to be the paper's. */
+  /** Points that the paper printed and that no `[published]` value has: drawn next to ours and labelled as the paper's. */
   published?: { series: string; panel?: string; x: number | string; y: number }[];
 }
 
@@ -306,17 +306,17 @@ export interface RunSummary {
   seed: number;
   replications: number;
   state: RunState;
-  /** RFC 3339; when it began, or when its folder was last written. */
+  /** RFC 3339: when it began, or when its folder was last written. */
   date: string;
   wall_s: number;
   packet_hops: number;
   cases: number;
   claims: { hold: number; fail: number; inconclusive: number };
-  /** The first metric of its table, of each case, at most 8 of them. */
+  /** The first metric of its table, for each of at most 8 cases. */
   headline: { metric: string; values: { label: string; value: number; ci95: number | null }[] } | null;
   progress?: Progress;
-  /** The ids of both sides of the twin that it is one of, the simulated one first. */
+  /** If it is one side of a twin, the ids of both sides, the simulated one first. */
   twin?: [string, string];
-  /** Why it cannot be read; then everything else but id, date and state is empty. */
+  /** Why it cannot be read; then everything except id, date and state is empty. */
   error?: string;
 }

@@ -97,17 +97,17 @@ function addPrinted(marks: ResultMark[], point: NonNullable<Figure["published"]>
   }
 }
 
-/** What a metric of a figure means: in windows of time it is of what was sampled in them. */
+/** The meaning of a metric of a figure; in windows of time it is about the samples in them. */
 export function meaningOf(head: PageHead, metric: string, asked: string[]): string {
   if (asked.includes("subflow") && metric === "goodput_mean_bps") {
-    return "what arrived on this subflow, over the time that it was active in the window";
+    return "the payload that arrived on this subflow in the window, divided by the time that it was active there";
   }
   const whole = head.metrics[metric]?.meaning ?? metric;
   const meaning = asked.includes("window") ? (WINDOW_MEANINGS[metric] ?? whole) : whole;
   return meaning.replace(/^with `[^`]*`: /, "");
 }
 
-/** When the windows of time of a figure are; empty if it has none. */
+/** The times of a figure's windows; empty if it has none. */
 export function windowTimes(head: PageHead, run: number, wanted: string[]): string {
   const own = head.runs[run];
   if (!own || wanted.length === 0) return "";

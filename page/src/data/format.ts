@@ -1,6 +1,6 @@
 /** Numbers with their units, which the names of metrics and quantities end in. */
 
-/** How values of one name are written: `value / factor`, so many decimals, then the unit. */
+/** How values of one name are written: `value / factor` with this many decimals, then the unit. */
 export interface Scale {
   factor: number;
   /** May be empty. */
@@ -91,7 +91,7 @@ export function scaled(value: number | null | undefined, scale: Scale): string {
   return plain(value / scale.factor, scale.decimals);
 }
 
-/** A value by itself, with its unit: `513.6 Mbit/s`. */
+/** A single value with its unit: `513.6 Mbit/s`. */
 export function formatted(name: string, value: number | null | undefined, figures = 4): string {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   const scale = scaleFor(name, value);

@@ -103,7 +103,7 @@ export function servedSource(runs: string[]): Source {
   const tables = kept<TableData | null>();
   const networks = kept<Network>();
   const heads = kept<PageHead>();
-  // The tables of a page belong together: a run under way is asked for as it was when its head was read.
+  // The tables of a page belong together: a run in progress is read in the state that it had when its head was read.
   const of = async (run: number, table: string) => {
     const query = new URLSearchParams({ run: runs[run] ?? "", table });
     const snapshot = (await head()).runs[run]?.snapshot;

@@ -94,7 +94,7 @@ export const QUANTITIES: Record<string, Quantity> = {
       const [start, end] = [table.number("start_ps"), table.number("end_ps")];
       return each(table.rows, (i) => ((end[i] as number) - (start[i] as number)) / SECOND);
     },
-    note: "from the start of a job’s first flow until everything that it waits for is done",
+    note: "from the start of a job’s first flow until everything that the job waits for is done",
   },
   rtt_s: {
     table: "rtts",
@@ -129,7 +129,7 @@ export const QUANTITIES: Record<string, Quantity> = {
         return capacity > 0 ? Math.min(1, (carried[i] as number) / capacity) : 0;
       });
     },
-    note: "utilisation: what a port admitted over what its link could carry in the run",
+    note: "utilisation: the data that a port admitted over the data that its link could carry in the run",
   },
   drops_pkts: { table: "links", of: "ports", log: false, values: column("drops"), parts: { layer: "layer" } },
   marks_pkts: { table: "links", of: "ports", log: false, values: column("marks"), parts: { layer: "layer" } },

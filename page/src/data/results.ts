@@ -126,7 +126,7 @@ export function isDividing(dimension: string): boolean {
   return isPart(dimension) || dimension === "window" || dimension === "subflow";
 }
 
-/** The value of a dimension for what was measured; `beside` are the other dimensions of the chart. */
+/** The value of a dimension for a measured point; `beside` are the other dimensions of the chart. */
 export function valueAt(of: Measured, dimension: string, beside: readonly string[] = []): string {
   return of.part[dimension] ?? axisValue(of.one, dimension, beside);
 }
@@ -137,14 +137,14 @@ export function metricOf(of: Measured, metric: string): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** The parts that a figure looks at: what it draws along, and what `where` names. */
+/** The parts that a figure uses: its own dimensions, and those that `where` names. */
 export function partAsked(dimensions: (string | undefined)[], where: Figure["where"]): string[] {
   const named = [...dimensions, ...Object.keys(where ?? {})].filter((name) => name !== undefined);
   const asked = [...new Set(named.filter(isDividing))];
   const inWindow =
     asked.includes("window") && !PARTS.some((part) => part !== "group" && asked.includes(part));
   if (asked.includes("subflow") && !asked.includes("window")) {
-    throw new Error("The results have metrics by subflow in windows of time only.");
+    throw new Error("The results have metrics by subflow only in windows of time.");
   }
   if (asked.length > 1 && !inWindow) {
     throw new Error(`The results have no metrics by ${asked.join(" and ")} together.`);

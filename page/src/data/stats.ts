@@ -99,7 +99,7 @@ export interface Step {
 }
 
 /**
- * The steps of an empirical distribution that can be told apart on a drawing. `cellX` and `cellShare` give the cell of a
+ * The steps of an empirical distribution that are distinguishable on a drawing. `cellX` and `cellShare` give the cell of a
  * grid of pixels. A run of steps in one column or one row of the grid is drawn by its first and its last: the curve is
  * nowhere off by more than a cell, has at most two points for each row or column, and keeps the least and the most value.
  */

@@ -34,7 +34,7 @@ function missingRows(chunk: Data): (i: number) => boolean {
 function numbersOf(vector: Vector, field: Field): Numbers {
   const { type } = field;
   const plain = DataType.isFloat(type) || DataType.isInt(type);
-  if (!plain) throw new Error(`column ${field.name} has no numbers but ${type}`);
+  if (!plain) throw new Error(`column ${field.name} has no numbers; its type is ${type}`);
   const chunks = vector.data;
   const [first] = chunks;
   const delta = field.metadata.get("delta") === "1";
@@ -106,7 +106,7 @@ function textOf(vector: Vector): Words {
 /** An Arrow IPC stream as a table. Columns are unpacked when they are first asked for. */
 export function decodeTable(bytes: Uint8Array): TableData {
   const table = tableFromIPC(bytes);
-  // What is no stream at all is taken for one without columns.
+  // Data that is no stream at all is read as a stream without columns.
   if (table.schema.fields.length === 0) throw new Error("it is not an Arrow stream");
   const fields = new Map(table.schema.fields.map((field) => [field.name, field]));
   const numbers = new Map<string, Numbers>();

@@ -54,13 +54,13 @@ export function windowEnds(run: RunHead): Map<string, [string, string]> {
   return new Map(all);
 }
 
-/** What metrics mean in windows, where they are not those of whole flows. */
+/** The meanings of metrics in windows that differ from those of whole flows. */
 export const WINDOW_MEANINGS: Record<string, string> = {
   goodput_mean_bps:
-    "what arrived of a flow over the time that it was active in the window, the mean over flows",
-  goodput_total_bps: "what arrived of all flows, over the length of the window",
-  goodput_min_bps: "what arrived of the flow that had least, over the time that it was active in the window",
-  goodput_max_bps: "what arrived of the flow that had most, over the time that it was active in the window",
+    "a flow’s payload that arrived in the window, divided by the time that it was active there, the mean over flows",
+  goodput_total_bps: "the payload of all flows that arrived in the window, divided by its length",
+  goodput_min_bps: "the lowest goodput of any flow over the time that it was active in the window",
+  goodput_max_bps: "the highest goodput of any flow over the time that it was active in the window",
   jain_ratio:
     "Jain’s index of the flows’ rates in the window, (Σx)² / (n Σx²): 1 if all are equal, 1/n if one flow has everything",
   goodput_sd_ratio:

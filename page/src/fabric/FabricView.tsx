@@ -184,10 +184,10 @@ function Fabric({ own, run, tables, network, scope, selects }: FabricProps) {
   const when = interval === null ? "the whole run" : "one interval";
   const caption = [
     `${own.report.experiment}, ${label}, seed ${scope.seed}.`,
-    `Each link has two lines, one for each direction, which keeps to its right. ${LINK_METRICS[metric].title} in ${when}`,
+    `Each link has two lines, one for each direction, drawn on that direction’s right. ${LINK_METRICS[metric].title} in ${when}`,
     metric === "utilisation" && interval === null
-      ? "is what a port admitted, headers included, over what its link could carry."
-      : `of each port${metric === "utilisation" ? ", the time in which it was sending" : ""}.`,
+      ? "is the data that a port admitted, headers included, over the data that its link could carry."
+      : `of each port${metric === "utilisation" ? ": the share of time in which it was sending" : ""}.`,
     interval !== null ? (own.tables.queues?.thinned ?? "") : "",
   ]
     .filter((part) => part !== "")

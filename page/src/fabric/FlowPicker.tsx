@@ -22,7 +22,7 @@ export function FlowPicker({ items, search, onSearch, chosen, onChoose, ways, co
   return (
     <div class="fabric-flows">
       <label>
-        Way of a flow
+        Path of a flow
         <input
           type="search"
           placeholder={`Search ${items.length} flows …`}
@@ -70,7 +70,7 @@ export function FlowPicker({ items, search, onSearch, chosen, onChoose, ways, co
                 <i style={{ background: colourOf(subflow) }} /> subflow {subflow}, {ports.length} links
               </span>
             ))}
-          {ways?.state === "known" && ways.unknown > 0 && ` The path of ${ways.unknown} more is not known.`}
+          {ways?.state === "known" && ways.unknown > 0 && ` The paths of ${ways.unknown} more are not known.`}
           {ways?.state === "unknown" && ways.why}
         </p>
       )}

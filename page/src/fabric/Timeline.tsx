@@ -16,7 +16,7 @@ export interface TimelineProps {
 export function Timeline({ intervals, interval, onChange }: TimelineProps) {
   const [playing, setPlaying] = useState(false);
   const { count } = intervals;
-  // Without motion, it goes on in steps of a second.
+  // Without motion, it advances in steps of one second.
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const pause = still ? 1000 : FRAME;
   const step = Math.max(1, Math.round((count * pause) / (SECONDS * 1000)));

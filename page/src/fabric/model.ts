@@ -22,7 +22,7 @@ export function metricIn(metric: LinkMetric, interval: number | null): LinkMetri
   return metric === "queue" ? "queue" : "utilisation";
 }
 
-/** `most` is fixed for intervals, so that colours can be compared while time goes on. */
+/** `most` is fixed for intervals, so that colours can be compared as time passes. */
 export function shownOf(
   network: Network,
   metric: LinkMetric,

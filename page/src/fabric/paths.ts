@@ -55,7 +55,7 @@ export function flowItems(
   return found;
 }
 
-/** What is known of a flow's ways; `unknown` says why nothing is. */
+/** The known paths of a flow; `unknown` says why there are none. */
 export type Ways =
   | { state: "known"; subflows: { subflow: number; ports: number[] }[]; unknown: number }
   | { state: "unknown"; why: string };
@@ -69,7 +69,7 @@ export function waysOf(
   if (!subflows) {
     return {
       state: "unknown",
-      why: "The run took no samples, so the paths of subflows were not kept.",
+      why: "The run took no samples, so it has no paths of subflows.",
     };
   }
   const own = subflows.filter(
@@ -87,14 +87,14 @@ export function waysOf(
   if (known.length === 0) {
     return {
       state: "unknown",
-      why: "The run has not kept its path: switches choose it, or an older version wrote the run.",
+      why: "The run has no path of this flow: switches choose it, or an older version wrote the run.",
     };
   }
   known.sort((a, b) => a.subflow - b.subflow);
   return { state: "known", subflows: known, unknown: own.length - known.length };
 }
 
-/** Whether ports follow each other through the network: what does not is not drawn. */
+/** Whether ports form a connected path through the network; other paths are not drawn. */
 export function isWay(ports: readonly number[], { ports: all }: Network): boolean {
   return ports.every(
     (port, i) => all.from[port] !== undefined && (i === 0 || all.to[ports[i - 1] ?? -1] === all.from[port]),

@@ -32,7 +32,7 @@ export function Claims() {
   const { head } = usePage();
   const [filter, setFilter] = useState<Filter>("all");
   const own = head.runs.flatMap((run, place) => run.report.claims.map((claim) => ({ claim, place })));
-  // The same claim of several runs stands together.
+  // Rows for the same claim of several runs are next to each other.
   const ids = [...new Set(own.map(({ claim }) => claim.id))];
   const all = ids.flatMap((id) => own.filter(({ claim }) => claim.id === id));
   if (all.length === 0) return null;

@@ -157,7 +157,7 @@ function Differences() {
         </Scroll>
       )}
       <p class="note">
-        ±95 %: half the interval of the difference, √(a² + b²) of the halves of both ({intervals(head)}); the
+        ±95 %: half of the difference’s interval, √(a² + b²) of both half widths ({intervals(head)}); the
         runs count as independent. Beyond chance: the difference is larger than that.
       </p>
     </section>

@@ -83,18 +83,18 @@ function seriesIn(panels: Panel[]): string[] {
   return [...new Set(panels.flatMap(({ curves }) => curves.map((curve) => curve.series)))];
 }
 
-/** Whiskers that run out of the drawing. */
+/** Whiskers that extend beyond the drawing. */
 function beyond(panels: Panel[], quantity: string, { log, y_range }: Figure): string {
   const most = mostIn(panels);
   if (y_range || panels.length === 0 || most <= upperEnd(panels, log?.includes("y") === true)) return "";
-  return `Whiskers that reach the upper edge go on: to ${formatted(quantity, most, 3)} at most.`;
+  return `Whiskers that reach the upper edge continue beyond it, to at most ${formatted(quantity, most, 3)}.`;
 }
 
 /** The end of a distribution that is beyond the drawing. */
 function tail(panels: Panel[], quantity: string, { log, x_range }: Figure): string {
   const most = mostIn(panels);
   if (x_range || log?.includes("x") || panels.length === 0 || most <= cdfEnd(panels)) return "";
-  return `The last of them, fewer than one in a thousand, reach ${formatted(quantity, most, 3)}.`;
+  return `The largest values, fewer than one in a thousand, reach ${formatted(quantity, most, 3)}.`;
 }
 
 function mostIn(panels: Panel[]): number {
@@ -201,7 +201,7 @@ function DeclaredBoxes({ figure, runs, height }: OneProps) {
           more={[
             /percentile/.test(figure.caption ?? "")
               ? ""
-              : "Boxes reach from the 10th to the 90th percentile, with the median as a bar; whiskers from the least to the most.",
+              : "Boxes reach from the 10th to the 90th percentile, with the median as a bar; whiskers from the least to the greatest value.",
             beyond(panels, quantity, figure),
           ]}
         />
@@ -231,7 +231,7 @@ export function Nothing({ of }: { of: string }) {
 
 export function fromPaper(head: PageHead, runs: number[]): string {
   const source = publishedSource(head.runs[runs[0] ?? 0]);
-  return `Hollow diamonds: what the paper printed${source ? ` (${source})` : ""}.`;
+  return `Hollow diamonds: the values that the paper printed${source ? ` (${source})` : ""}.`;
 }
 
 export function Caption({ figure, runs, more }: { figure: Figure; runs: number[]; more: string[] }) {

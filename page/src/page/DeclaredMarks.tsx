@@ -46,10 +46,10 @@ export function DeclaredMarks({ figure, runs, height }: OneProps) {
           more={[
             `${capitalised(named(metric))}: ${meaningOf(head, metric, asked)}.`,
             windowTimes(head, runs[0] ?? 0, windows),
-            matrix ? "The darker a cell, the more times the least value of its column it has." : "",
-            !matrix && marks.some((mark) => mark.ci95 !== null) ? `Bars of error: ${intervals(head)}.` : "",
+            matrix ? "The darker a cell, the larger the multiple of its column’s smallest value." : "",
+            !matrix && marks.some((mark) => mark.ci95 !== null) ? `Error bars: ${intervals(head)}.` : "",
             published ? fromPaper(head, runs) : "",
-            optimum && !lines ? "Dashes across bars: the optimum that the controller claims." : "",
+            optimum && !lines ? "Dashes across bars: the optimum that the controller claims to reach." : "",
           ]}
         />
       }

@@ -67,7 +67,7 @@ export function DeclaredScatter({
       id={figureId(head, runs[0], figure)}
       title={figure.title}
       legend={legendOf(head, names, runs, look, { kind: "point", published: published.length > 0 })}
-      caption={<Caption figure={figure} runs={runs} more={["A point for each case."]} />}
+      caption={<Caption figure={figure} runs={runs} more={["One point per case."]} />}
       rows={rows}
     >
       {points.length === 0 ? (

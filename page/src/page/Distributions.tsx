@@ -196,7 +196,7 @@ function BoxFigure({ quantities }: { quantities: string[] }) {
       caption={
         <>
           Boxes reach from the 10th to the 90th percentile, with the median as a bar; whiskers from the least
-          to the most. Over {ofHowMany(total(panels), what?.of ?? "values")}
+          to the greatest value. Over {ofHowMany(total(panels), what?.of ?? "values")}
           {what?.note ? `; ${what.note}` : ""}. {whichRuns(head)}.
         </>
       }

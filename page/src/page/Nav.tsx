@@ -34,7 +34,7 @@ function useCurrent(items: NavItem[]): string {
   return current;
 }
 
-/** Goes to a section without an address of its own: in `tresse view` the address says which runs these are. */
+/** Goes to a section without changing the address, which in `tresse view` names the runs. */
 export function goTo(id: string, event: Event) {
   event.preventDefault();
   const section = document.getElementById(id);

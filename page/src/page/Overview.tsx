@@ -60,7 +60,7 @@ function RunCard(props: { run: RunHead; place: number; several: boolean; told: b
       </dl>
       {!report.judged && settings.length > 0 && (
         <p class="note">
-          The published numbers and claims are for the unchanged experiment: a changed run is not judged by
+          The published numbers and claims are for the unchanged experiment, so a changed run is not judged by
           them.
         </p>
       )}
@@ -104,14 +104,14 @@ function changedLine(changed: Record<string, unknown>): string {
 }
 
 const STATES: Record<Exclude<RunHead["state"], "complete">, string> = {
-  "under-way": "This run is under way.",
-  interrupted: "This run was interrupted: it has what it had measured until then.",
+  "under-way": "This run is in progress.",
+  interrupted: "This run was interrupted: it has everything measured until then.",
   "gave-up": "This run gave up: flows waited forever.",
   killed:
-    "This run was killed: its process is gone and has not said how it ended. It has what was written until then.",
+    "This run was killed: its process is gone without reporting how it ended. It has everything written until then.",
 };
 
-/** How a run ended, unless it did well, and what of it cannot be read. */
+/** How a run ended, unless it completed, and which parts of it cannot be read. */
 function State({ run }: { run: RunHead }) {
   const { state, progress, problems, report } = run;
   const errors = [...problems, ...(report.errors ?? []), ...(report.too_wide ?? [])];

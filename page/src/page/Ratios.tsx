@@ -79,8 +79,8 @@ export function Ratios() {
       legend={legendOf(head, schemes, runs, look, { kind: "point" })}
       caption={
         <>
-          Our value over the published one{source ? ` (${source})` : ""}, one point for each number; the band
-          is ±10 %, whiskers are our 95 % confidence intervals. {whichRuns(head)}.
+          Our value over the published one{source ? ` (${source})` : ""}, one point per number; the band is
+          ±10 %, whiskers are our 95 % confidence intervals. {whichRuns(head)}.
         </>
       }
       rows={() => ({

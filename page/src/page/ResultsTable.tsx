@@ -184,9 +184,9 @@ function metricColumns(head: Parameters<typeof measured>[0], rows: Measured[], m
     });
   };
   aside("ci95", "±95 %", "Half the width of the 95 % confidence interval", ci);
-  aside("paper", "Paper", "What the paper printed", paper);
+  aside("paper", "Paper", "The value that the paper printed", paper);
   aside("ratio", "Ratio", "Ours over the paper’s", over, ratio);
-  aside("optimum", "Optimum", "What the controller claims to reach", optimum);
+  aside("optimum", "Optimum", "The value that the controller claims to reach", optimum);
   if (metric === "goodput_mean_bps") {
     const apart = (row: Measured) => row.optimum.goodput_distance_mean ?? null;
     aside("apart", "Apart", "Mean distance of the flows from their optimum", apart, (value) =>
@@ -210,7 +210,7 @@ function Chooser(props: { all: string[]; shown: string[]; choose: (next: string[
     <details class="chooser">
       <summary>Columns</summary>
       <fieldset>
-        <legend class="visually-hidden">Metrics that are shown</legend>
+        <legend class="visually-hidden">Metrics to show</legend>
         {all.map((metric) => (
           <label key={metric}>
             <input type="checkbox" checked={shown.includes(metric)} onChange={() => toggle(metric)} />{" "}

@@ -3,7 +3,7 @@ import type { PageHead } from "../data/contract";
 import { capitalised, shortName } from "../data/format";
 import type { Measured } from "../data/results";
 
-/** What the experiment's own table names: `[measure] table = ["…"]`. */
+/** The metrics that the experiment's own table names: `[measure] table = ["…"]`. */
 function ownTable(head: PageHead): string[] {
   return head.runs.flatMap((run) => {
     const section = /^\[measure\][^[]*?^table = \[([^\]]*)\]/m.exec(run.experiment.resolved);

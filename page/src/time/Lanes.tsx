@@ -106,7 +106,7 @@ function draw(
       if (level >= MARKED) {
         ctx.globalAlpha = faded;
         ctx.fillStyle = colours[level] ?? "";
-        // The worse, the taller: told by shape as well as by colour.
+        // The worse, the taller, so that shape shows it as well as colour.
         const share = level === MARKED ? 0.35 : level === RESENT ? 0.65 : 1;
         ctx.fillRect(x, top + high * (1 - share), Math.max(stop - x, ratio), high * share);
       }

@@ -83,12 +83,12 @@ export function Overview({ lines, range, version }: OverviewProps) {
       class="time-overview"
       style={{ marginLeft: `${Y_AXIS}px`, marginRight: `${RIGHT}px`, height: `${HEIGHT}px` }}
     >
-      <canvas ref={canvas} role="img" aria-label="All of the time" />
+      <canvas ref={canvas} role="img" aria-label="The whole time" />
       <div
         class="time-brush"
         ref={brush}
         role="slider"
-        aria-label={`The stretch of time that the panels show. ${KEYS}`}
+        aria-label={`The time range that the panels show. ${KEYS}`}
         aria-valuemin={range.whole[0]}
         aria-valuemax={range.whole[1]}
         aria-valuenow={range.from}

@@ -74,7 +74,7 @@ export function TimeView({ source, head, runs }: TimeViewProps) {
     return (
       <p class="message">
         {runs.length > 1 ? "These runs have" : "This run has"} no samples.{" "}
-        <code>tresse run … --set measure.samples=10ms</code> samples every subflow and every queue each 10 ms.
+        <code>tresse run … --set measure.samples=10ms</code> samples each subflow and each queue every 10 ms.
       </p>
     );
   }
@@ -130,7 +130,7 @@ function Sampled({ source, head, tables, others, onRun }: SampledProps) {
   const [from, to] = wholeOf(sides);
   const range = useMemo(() => {
     const next = new TimeRange([from, to]);
-    // A run under way has grown, or another is laid over it: what the reader looks at stays.
+    // A run in progress has grown, or another one is overlaid: the reader's view stays the same.
     const before = looked.current;
     if (before.scope === scope && !before.range.isWhole) next.set(before.range.from, before.range.to);
     looked.current = { scope, range: next };

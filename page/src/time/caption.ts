@@ -16,7 +16,7 @@ export function laidWords(
     ({ tables, scope }) => `${runName(head, tables.run)} (seed ${scope.seed}, round ${scope.round})`,
   );
   const missing = absent.map((one) => lacks(head, one.run, one.names));
-  return [`Shown: ${runName(head, run)}; laid over it: ${others.join(", ")}.`, ...missing];
+  return [`Shown: ${runName(head, run)}; overlaid: ${others.join(", ")}.`, ...missing];
 }
 
 export interface CaptionOf {
@@ -34,14 +34,14 @@ export function captionOf({ which, laid, optima, tables, dense }: CaptionOf): st
   const parts = [
     which,
     ...laid,
-    "Goodput is what arrived in each interval; windows, round-trip times and queues are those at its end.",
+    "Goodput is the payload that arrived in each interval; windows, round-trip times and queues are those at its end.",
     dense
-      ? "Where there are more samples than pixels, a band spans the least to the greatest, and the line is their mean."
+      ? "If there are more samples than pixels, a band spans the least to the greatest, and the line is their mean."
       : "",
     optima ? "Fine dots: the flow’s optimum among the flows that were active." : "",
     sentence("Samples", tables.samples?.thinned),
     sentence("Queues", tables.queues?.thinned),
-    "Drag to zoom, double-click for all; shift-drag, sideways wheel or a finger to pan.",
+    "Drag to zoom, double-click to show all; shift-drag, scroll sideways or use a finger to pan.",
   ];
   return parts.filter((part) => part !== "").join(" ");
 }

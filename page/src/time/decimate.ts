@@ -15,11 +15,11 @@ export interface Trace {
   duration: Numbers;
   /** Its value; NaN if there is none. */
   y: Numbers;
-  /** What `y` is divided by, so that a column need not be copied to change its unit. */
+  /** The divisor of `y`, so that a column need not be copied to change its unit. */
   per: number;
   /** `interval`: a mean over the interval, which is a step. `end`: what was there at its end. */
   of: "interval" | "end";
-  /** What no row means: `missing` leaves a hole, `zero` is a value (a port without a row held nothing). */
+  /** The meaning of an absent row: `missing` leaves a hole, `zero` is a value (a port without a row held nothing). */
   absent: "missing" | "zero";
   /** Where a trace whose absent rows are zero begins and ends, in ps. */
   from?: number;
@@ -187,7 +187,7 @@ function each(
       out.push(x0, y);
       out.push(x1, y);
     } else {
-      // A mean over an interval stands in its middle, a value at its end there.
+      // A mean over an interval is drawn in its middle, a value at its end is drawn there.
       out.push(trace.of === "interval" ? (x0 + x1) / 2 : x1, y);
     }
   }

@@ -65,7 +65,7 @@ export function casesOf(cases: readonly CaseHead[], figure: Figure): number[] {
   );
 }
 
-/** A label without what all the cases, or those `among` which they stand, have in common: `beta-4` for `beta-4-1 shift`. */
+/** A label without the words that all cases (or those in `among`) have in common: `beta-4` for `beta-4-1 shift`. */
 export function caseTitles(
   cases: readonly CaseHead[],
   places: readonly number[],

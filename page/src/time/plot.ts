@@ -76,7 +76,7 @@ export class TimePanel {
   #moving: ReturnType<typeof setTimeout> | undefined;
   #stops: (() => void)[] = [];
 
-  /** `onScale` is told the scale of the values whenever it is another one. */
+  /** `onScale` gets the scale of the values whenever it changes. */
   constructor(
     host: HTMLElement,
     spec: PanelSpec,

@@ -45,7 +45,7 @@ export function rowsOf(
       }
     }
   }
-  const note = left > 0 ? `${left} more rows are left out: zoom in, or choose fewer lines.` : undefined;
+  const note = left > 0 ? `${left} more rows are left out: zoom in or choose fewer lines.` : undefined;
   return { columns: ["series", "start_s", "duration_s", ...metrics], rows, ...(note ? { note } : {}) };
 }
 

@@ -44,7 +44,7 @@ export function styleOfRun(head: PageHead, run: number, place: number): ReturnTy
 /** The most lines that a note names. */
 const NAMED = 6;
 
-/** That a run lacks lines of another; empty if it lacks none. */
+/** A note that a run lacks lines of another one; empty if it lacks none. */
 export function lacks(head: PageHead, run: number, lines: readonly string[]): string {
   if (lines.length === 0) return "";
   const more = lines.length > NAMED ? ` and ${lines.length - NAMED} more` : "";

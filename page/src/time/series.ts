@@ -1,7 +1,7 @@
 /** What was sampled: the series of a run, their names, and which of them a reader sees first. */
 import { MISSING, type TableData } from "../data/table";
 
-/** A subflow in one round: a row of `subflows`, and where its rows stand in `samples`. */
+/** A subflow in one round: a row of `subflows`, and the place of its rows in `samples`. */
 export interface SubflowSeries {
   case: number;
   seed: number;

@@ -30,7 +30,7 @@ export const METRICS: Record<
     title: "Queue",
     short: "Queue",
     of: "ports",
-    meaning: "packets that wait at the end of each interval",
+    meaning: "packets waiting at the end of each interval",
   },
   utilisation_ratio: {
     title: "Utilisation",

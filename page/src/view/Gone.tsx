@@ -10,11 +10,11 @@ export function Gone({ page }: { page: LivePage }) {
           {gone.length === 1
             ? `The folder of ${gone[0]} is gone`
             : `The folders of ${gone.join(", ")} are gone`}
-          : what is shown was read before. <a href="#/">All runs</a>
+          : this page shows what was read before. <a href="#/">All runs</a>
         </p>
       )}
       {connection === "lost" && gone.length === 0 && (
-        <p class="message">No connection to tresse view: what is shown may be old.</p>
+        <p class="message">No connection to tresse view: this page may be out of date.</p>
       )}
     </div>
   );

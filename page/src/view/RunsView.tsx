@@ -24,8 +24,8 @@ const COLUMNS: { column: Column; title: string; number?: boolean }[] = [
 const CONNECTIONS: Record<Connection, string> = {
   connecting: "Connecting …",
   live: "",
-  polling: "Asks every few seconds: events do not come through.",
-  lost: "No connection to tresse view: what is shown may be old. It goes on by itself when it is back.",
+  polling: "Events do not arrive, so the list is fetched every few seconds.",
+  lost: "No connection to tresse view: this page may be out of date. It will reconnect automatically.",
 };
 
 export function RunsView({ base = "" }: { base?: string }) {
@@ -131,7 +131,7 @@ export function RunsView({ base = "" }: { base?: string }) {
       {list && runs.length === 0 && (
         <p class="message">
           There is no run in this folder yet. <code>tresse run xmp/fig4</code> makes one in <code>runs/</code>
-          ; it appears here by itself.
+          ; it appears here automatically.
         </p>
       )}
       {runs.length > 0 && shown.length === 0 && (

@@ -1,4 +1,4 @@
-/** What `tresse view` says about its runs, as it changes: by events, or by asking where events do not come through. */
+/** The list of runs of `tresse view`, as it changes: by events, or by polling if events do not arrive. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RunList, RunSummary } from "../data/contract";
 
@@ -68,7 +68,7 @@ export function follow(base: string, listener: Listener, means: Means = browser)
       const list: unknown = JSON.parse((event as MessageEvent<string>).data);
       if (isRunList(list)) listener.list(list);
     });
-    // The browser connects again by itself; until then, the list is asked for.
+    // The browser reconnects automatically; until then, the list is polled.
     events.addEventListener("error", poll);
   }
   void ask();
@@ -121,7 +121,7 @@ export interface LivePage {
   summaries: RunSummary[];
 }
 
-/** Follows the runs of an open page. `on` is false for a page on disk, which nothing stands behind. */
+/** Follows the runs of an open page. `on` is false for a page on disk, which has no server. */
 export function useLivePage(ids: readonly string[], on: boolean, base = ""): LivePage {
   const [page, setPage] = useState<LivePage>({
     version: 0,

@@ -73,12 +73,12 @@ describe("fabric", () => {
     expect(await own.locator(".fabric-detail .time-plot").count()).toBe(2);
   });
 
-  it("shows the way of a flow, link by link", async () => {
+  it("shows the path of a flow, link by link", async () => {
     const own = page.locator("#figure-fabric-0");
-    const search = own.getByLabel("Way of a flow");
+    const search = own.getByLabel("Path of a flow");
     await search.fill("host 0");
     await own.locator(".fabric-found button").first().click();
-    expect(await own.locator(".fabric-ways").textContent()).toMatch(/subflow 0, \d links|not kept/);
+    expect(await own.locator(".fabric-ways").textContent()).toMatch(/subflow 0, \d links|no paths?/);
   });
 
   it("goes wrong in neither, and asks for nothing", async () => {

@@ -1,7 +1,7 @@
-"""Learning environments: an agent steers the window of a subflow, in any experiment.
+"""Learning environments: an agent controls the window of a subflow, in any experiment.
 
 `CongestionEnv` is a Gymnasium environment with one agent, `ParallelCongestionEnv` PettingZoo's parallel form with one agent
-for each subflow, and `VectorCongestionEnv` several environments that native threads step at the same time.
+for each subflow, and `VectorCongestionEnv` is several environments that native threads step at the same time.
 They need the package's extra `env`.
 """
 

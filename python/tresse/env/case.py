@@ -1,4 +1,4 @@
-"""What the forms of the environment share: their case, its episodes."""
+"""What all forms of the environment share: the case and its episodes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = ("factor", "window", "increase")
 
 
 class CaseSteps:
-    """One case whose flows of one scheme agents steer, step by step."""
+    """One case in which agents control the flows of one scheme, step by step."""
 
     def __init__(
         self,
@@ -49,24 +49,24 @@ class CaseSteps:
         self.timed = False
 
     def take(self, told: _native.Told) -> None:
-        """Takes in what a step led to."""
+        """Takes in the results of a step."""
         self.time, length, self.over, self.timed, rows = told
         self.rounds = [Round.of(row, length, self.mss) for row in rows]
 
     def actions(self, values: list[float | None]) -> list[tuple[int, int]]:
-        """By agent: what to send; None leaves the window as it is."""
+        """The number to send, by agent; None leaves the window as it is."""
         return [
             (-1, 0) if value is None else action(self.kind, value, max(own.cwnd, 1))
             for value, own in zip(values, self.rounds, strict=True)
         ]
 
     def check_begun(self) -> None:
-        """An episode in which no agent ever got a window is an error of the experiment."""
+        """An episode in which no agent ever got a window is an error in the experiment."""
         if self.over and not any(own.cwnd for own in self.rounds):
             raise TresseError("the case was over before a flow of the agents' scheme could send")
 
     def info(self, own: Round) -> dict[str, Any]:
-        """What is told beside the observation, in plain units."""
+        """The information that comes with the observation, in plain units."""
         return {
             "time_s": self.time,
             "step_s": own.length,
@@ -82,13 +82,13 @@ class CaseSteps:
         }
 
     def worth(self, reward: Reward, place: int) -> float:
-        """The reward of an agent; nothing before its flow begins."""
+        """The reward of an agent; 0 before its flow begins."""
         own = self.rounds[place]
         return float(reward(own)) if own.begun else 0.0
 
 
 def episode_seed(random: np.random.Generator, seed: int | None) -> int:
-    """The seed of an episode: the one that was asked for, or the generator's next one."""
+    """The seed of an episode: the given one, or the generator's next one."""
     return seed if seed is not None else int(random.integers(1, 2**53))
 
 

@@ -1,4 +1,4 @@
-"""The experiment of an environment that is given none."""
+"""The experiment of an environment that was given none."""
 
 from __future__ import annotations
 

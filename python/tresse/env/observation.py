@@ -1,4 +1,4 @@
-"""What an agent sees of its subflow, and what a round is worth."""
+"""What an agent sees of its subflow, and the reward of a round."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Round:
     ended: bool
     """Its flow has ended."""
     length: float
-    """How long the step was, seconds."""
+    """The length of the step, seconds."""
     delivered: float
     """Full packets of payload that arrived."""
     sent: int
@@ -68,13 +68,13 @@ class Round:
 
 
 Reward: TypeAlias = Callable[[Round], float]
-"""What a step was worth to an agent."""
+"""The reward of a step for an agent."""
 
 
 def utility(own: Round) -> float:
-    """The natural logarithm of the goodput (1 + Mbit/s), less half of the queueing delay in units of the smallest RTT.
+    """The natural logarithm of the goodput (1 + Mbit/s), minus half of the queueing delay in units of the smallest RTT.
 
-    The marked share of the packets delivered counts as much again.
+    Half of the marked share of the delivered packets is subtracted too.
     """
     delay = own.srtt / own.min_rtt - 1 if own.min_rtt > 0 else 0.0
     marked = min(own.marks / own.delivered, 1.0) if own.delivered > 0 else 0.0
@@ -93,7 +93,7 @@ FEATURES: dict[str, str] = {
     "in_flight": "packets in flight, log2(1 + packets) / 20",
     "goodput": "payload that arrived over the step's length, log2(1 + kbit/s) / 30",
 }
-"""The numbers that an agent sees of a subflow, in this order, each between 0 and 1; all 0 before it is open."""
+"""The numbers that an agent sees of a subflow, in this order, each between 0 and 1; all are 0 before it is open."""
 
 
 def features(own: Round) -> NDArray[np.float32]:
@@ -115,11 +115,11 @@ def features(own: Round) -> NDArray[np.float32]:
 
 
 HALVES = 1 << 32
-"""Marks and losses halve the window; without it they leave it to the agent."""
+"""With this, marks and losses halve the window; without it, they leave the window to the agent."""
 
 
 def action(kind: str, value: float, cwnd: int) -> tuple[int, int]:
-    """A number from -1 to 1 as what `_native.step_all` takes: a window (-1: as it is), and how it moves by itself.
+    """Turns a number from -1 to 1 into the input of `_native.step_all`: a window (-1: unchanged) and its own growth.
 
     "factor": the window times 2 ** value. "window": 1024 ** ((value + 1) / 2), so 1 to 1024 packets. "increase": a round
     adds 16 (value + 1) packets, 0 to 32, after a slow start, and a mark or a loss halves the window, once a round.

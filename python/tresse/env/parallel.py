@@ -20,9 +20,9 @@ Observation = NDArray[np.float32]
 
 
 class ParallelCongestionEnv(ParallelEnv[str, Observation, NDArray[np.float32]]):  # type: ignore[misc]
-    """One agent for each subflow of the flows of one scheme, named `flow0.subflow0` and so on.
+    """One agent for each subflow of the flows of one scheme. They are named `flow0.subflow0` and so on.
 
-    The arguments are those of `CongestionEnv`; `flows` is how many flows have agents, in the order of their starts (by
+    The arguments are those of `CongestionEnv`. `flows` says how many flows have agents, in the order of their starts (by
     default those that start at time 0). A step is one round of the slowest subflow, or `interval` seconds. An agent sees
     `FEATURES` of its own subflow, then those of its siblings in their order. It is done when its flow ends.
     """
@@ -66,7 +66,7 @@ class ParallelCongestionEnv(ParallelEnv[str, Observation, NDArray[np.float32]]):
         seed: int | None = None,
         options: dict[str, Any] | None = None,  # noqa: ARG002
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
-        """Begins an episode under `seed`, the seed of `tresse.run`; without one, under the generator's next."""
+        """Begins an episode with `seed`, as in `tresse.run`; without one, the generator's next seed is used."""
         if seed is not None:
             self._random, _ = seeding.np_random(seed)
         self._case.take(_native.reset_all([self._case.native], [episode_seed(self._random, seed)])[0])
@@ -83,7 +83,7 @@ class ParallelCongestionEnv(ParallelEnv[str, Observation, NDArray[np.float32]]):
         dict[str, bool],
         dict[str, dict[str, Any]],
     ]:
-        """Sets what the agents ask for, and lets a round pass."""
+        """Applies the agents' actions and lets a round pass."""
         if not self.agents:
             raise TresseError("no agent is left: call reset()")
         case = self._case

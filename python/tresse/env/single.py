@@ -19,15 +19,15 @@ Observation = NDArray[np.float32]
 
 
 class CongestionEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
-    """One agent steers one flow of one subflow; everything else in the experiment is as in a run.
+    """One agent controls one flow with one subflow; everything else in the experiment is as in a run.
 
     `experiment`, `only`, `set` and `profile` choose one case, as for `tresse.run`; without an experiment it is
-    `tresse.env.LINK`. The first flow of `scheme` that starts is the agent's. Of that scheme the transport counts, and
-    its controller's signals: with a controller that hears no marks the agent sees none.
+    `tresse.env.LINK`. The agent gets the first flow of `scheme` that starts. It uses that scheme's transport and
+    its controller's signals: if the controller does not react to marks, the agent sees none.
 
     A step is one round, the agent's smoothed RTT, or `interval` seconds. `action` says what the number from -1 to 1
     means: "factor" (the window times 2 ** a), "window" (1024 ** ((a + 1) / 2) packets) or "increase" (a round adds
-    16 (a + 1) packets, and a mark or a loss halves the window; in the two others nothing but the agent moves it).
+    16 (a + 1) packets, and a mark or a loss halves the window; with the other two, only the agent moves it).
     Observations are `tresse.env.FEATURES`; `reward` takes a `Round`. The episode is terminated when the flow ends and
     truncated when the experiment's duration has passed.
     """
@@ -63,7 +63,7 @@ class CongestionEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
         seed: int | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begins an episode under `seed`, the seed of `tresse.run`; without one, under the generator's next."""
+        """Begins an episode with `seed`, as in `tresse.run`; without one, the generator's next seed is used."""
         super().reset(seed=seed, options=options)
         told = _native.reset_all([self._case.native], [episode_seed(self.np_random, seed)])
         self._case.take(told[0])
@@ -72,9 +72,9 @@ class CongestionEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
         return features(own), self._case.info(own)
 
     def step(self, action: NDArray[np.float32]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Sets what `action` asks for, and lets a round pass."""
+        """Applies `action` and lets a round pass."""
         if self._case.over or not self._case.rounds or self._case.rounds[0].ended:
-            raise TresseError("no episode is under way: call reset()")
+            raise TresseError("no episode is in progress: call reset()")
         told = _native.step_all([self._case.native], [self._case.actions([scalar(action)])])
         self._case.take(told[0])
         own = self._case.rounds[0]

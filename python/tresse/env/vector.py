@@ -43,7 +43,7 @@ class VectorCongestionEnv(VectorEnv[Observation, NDArray[np.float32], NDArray[An
         seed: int | list[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begins an episode of each; one seed stands for itself and those that follow it."""
+        """Begins an episode in each environment; a single seed stands for it and the ones that follow it."""
         super().reset(seed=seed if isinstance(seed, int) else None, options=options)
         seeds: list[int | None] = [None] * self.num_envs
         if isinstance(seed, int):
@@ -51,7 +51,7 @@ class VectorCongestionEnv(VectorEnv[Observation, NDArray[np.float32], NDArray[An
         elif seed is not None:
             seeds = list(seed)
         if len(seeds) != self.num_envs:
-            raise TresseError(f"{self.num_envs} environments need as many seeds, not {len(seeds)}")
+            raise TresseError(f"{self.num_envs} environments need {self.num_envs} seeds, not {len(seeds)}")
         self._begin(list(range(self.num_envs)), seeds)
         self._done[:] = False
         return self._see(), self._info()
@@ -59,7 +59,7 @@ class VectorCongestionEnv(VectorEnv[Observation, NDArray[np.float32], NDArray[An
     def step(
         self, actions: NDArray[np.float32]
     ) -> tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """A round of each, or the beginning of its next episode."""
+        """A round in each environment, or the beginning of its next episode."""
         over = [i for i in range(self.num_envs) if self._done[i]]
         going = [i for i in range(self.num_envs) if not self._done[i]]
         values = np.asarray(actions, dtype=np.float64).reshape(self.num_envs)

@@ -1,12 +1,12 @@
-"""Figures of a run, by matplotlib.
+"""Figures of a run, drawn with matplotlib.
 
 >>> run = tresse.open("runs/table1-1")
 >>> with tresse.plot.style("one-column"):
 ...     figure = run.plot.cdf("goodput_bps", where={"pattern": "permutation"})
 ...     figure.savefig("goodput.pdf")
 
-Every method of `Plots` returns matplotlib's Figure, to go on with; `figure.axes` are its panels. Colours, dashes and
-markers are those of the run's page: a scheme has the same ones in every figure of a run.
+Every method of `Plots` returns a matplotlib Figure that you can edit further; `figure.axes` are its panels. Colours,
+dashes and markers are those of the run's page: a scheme looks the same in every figure of a run.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ __all__ = ["Plots", "Preset", "style"]
 
 
 class Plots:
-    """The figures of a run. What they have in common:
+    """The figures of a run. They have these arguments in common:
 
-    `by`: what has a colour for each of its values: an axis of the cases ("scheme", with its number of subflows,
-    "pattern", "mark" …), what divides a case ("group", "distance", "size", "layer"), or several of these. An axis that
-    `by` does not name makes a panel for each of its values.
-    `where`: which cases and parts are shown: `{"pattern": "random", "scheme": ["xmp", "dctcp"]}`.
-    `ax`: axes of your own to draw on, if there is one panel only.
+    `by`: the property whose values get a colour each: an axis of the cases ("scheme", with its number of subflows,
+    "pattern", "mark" …), a division of a case ("group", "distance", "size", "layer"), or several of these. An axis that
+    `by` does not name gets a panel for each of its values.
+    `where`: which cases and parts to show, such as `{"pattern": "random", "scheme": ["xmp", "dctcp"]}`.
+    `ax`: your own axes to draw on, if there is only one panel.
     """
 
     def __init__(self, run: Run) -> None:
@@ -42,13 +42,14 @@ class Plots:
         matplotlib()
 
     def cdf(self, quantity: str, *, by: By = "scheme", where: Where | None = None, ax: Axes | None = None) -> Figure:
-        """The cumulative distribution of a quantity: the share of flows that have no more.
+        """The cumulative distribution of a quantity: the share of flows with at most this value.
 
         `quantity`: of flows goodput_bps, fct_s, slowdown_ratio, size_bytes, retransmissions_pkts, timeouts, cwnd_pkts, or
-        any column of numbers; jct_s of jobs, rtt_s of ACKs, queue_pkts of looks at queues, utilisation_ratio, drops_pkts and
-        marks_pkts of ports, convergence_s of subflows. Bits per second, seconds, packets; the axis has a unit that fits.
+        any column of numbers; jct_s of jobs, rtt_s of ACKs, queue_pkts of observations of queues, utilisation_ratio,
+        drops_pkts and marks_pkts of ports, convergence_s of subflows. Values are in bits per second, seconds or packets; the
+        axis gets a fitting unit.
 
-        All seeds are in one curve. With several, the band is the 95 % interval of the share, seed by seed. A hollow diamond
+        One curve combines all seeds. With several, the band is the 95 % interval over the seeds. A hollow diamond
         is a percentile that the paper printed.
         """
         from tresse.plot.cdf import cdf
@@ -65,9 +66,9 @@ class Plots:
         where: Where | None = None,
         ax: Axes | None = None,
     ) -> Figure:
-        """What flows of each size pay: their completion time over that on an empty network.
+        """The slowdown of flows by size: their completion time over their completion time on an empty network.
 
-        Thin: the lower percentile, thick: the higher one, in bins of sizes, four a decade. A hollow marker is of fewer than
+        Thin: the lower percentile; thick: the higher one. There are four size bins per decade. Hollow markers: fewer than
         100 flows.
         """
         from tresse.plot.by_size import fct_slowdown
@@ -84,14 +85,14 @@ class Plots:
         where: Where | None = None,
         seed: int | None = None,
     ) -> Figure:
-        """Samples against time: a row of panels for each column, a column of panels for each case, a line for each subflow.
+        """Samples over time: a row of panels for each column, a column of panels for each case, a line for each subflow.
 
-        `flow`: a number, the name of a group, or several of them (default: all, if they are few).
+        `flow`: a number, the name of a group, or several of them (default: all, if there are few).
         `columns`: of the samples: goodput_bps, cwnd_pkts, srtt_s, marks, retransmissions, timeouts, arrived_bytes.
         `seed`: which one (default: the first).
 
-        Where there are more samples than a line can show, the line is their mean and the band from the least to the most.
-        Of one flow with several subflows, the goodput of all of them together is there too, and its optimum, dashed.
+        If there are more samples than a line can show, the line is their mean and the band spans the least to the greatest.
+        For a single flow with several subflows, the total goodput is shown too, and its optimum, dashed.
         """
         from tresse.plot.timeline import timeline
 
@@ -102,9 +103,9 @@ class Plots:
     def fabric(
         self, metric: str = "utilisation_ratio", *, where: Where | None = None, ax: Axes | None = None
     ) -> Figure:
-        """The network, each direction of a link coloured by what its port did: the mean over seeds.
+        """The network, with each direction of a link coloured by a metric of its port (the mean over seeds).
 
-        `metric`: utilisation_ratio, drops_pkts, lost_pkts or marks_pkts. A panel for each case, of at most six.
+        `metric`: utilisation_ratio, drops_pkts, lost_pkts or marks_pkts. There is a panel for each case, at most six.
         """
         from tresse.plot.network import fabric
 
@@ -124,9 +125,9 @@ class Plots:
     ) -> Figure:
         """A metric against an axis of the cases, such as `axis("fabric.mark", "fct_p99_s")`.
 
-        Bars: the 95 % interval. Dashed: the optimum. Hollow diamonds: what the paper printed. A case that the axis is not of
-        is a level line.
-        `log`: whether the axis of the cases is logarithmic (default: if its greatest value is 16 times the least).
+        Bars: the 95 % interval. Dashed: the optimum. Hollow diamonds: the values that the paper printed. A case without
+        this axis is a level line.
+        `log`: whether the axis of the cases is logarithmic (default: if its greatest value is 16 times the least or more).
         """
         from tresse.plot.marks import against
 
@@ -144,8 +145,8 @@ class Plots:
     ) -> Figure:
         """A metric of each case as a bar from zero.
 
-        `x`: the axis whose values stand beside each other (default: the first that `by` does not name).
-        Whiskers: the 95 % interval. Dashed: the optimum. Hollow diamonds: what the paper printed.
+        `x`: the axis whose values are next to each other (default: the first one that `by` does not name).
+        Whiskers: the 95 % interval. Dashed: the optimum. Hollow diamonds: the values that the paper printed.
         """
         from tresse.plot.marks import bars
 

@@ -1,4 +1,4 @@
-"""What flows of each size pay: slowdown or completion time against flow size."""
+"""Slowdown or completion time against flow size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _PER_DECADE = 4
 _FEW = 100
-"""With fewer flows a high percentile is one flow's luck: its marker is hollow."""
+"""With fewer flows, a high percentile depends on the luck of one flow: its marker is hollow."""
 
 
 def fct_slowdown(run: Run, percentiles: tuple[float, float], by: By, where: Where | None, ax: Axes | None) -> Figure:
@@ -87,7 +87,7 @@ def _ordinal(percent: float) -> str:
 
 
 def _bins(sizes: Numbers, values: Numbers) -> list[tuple[float, Distribution]]:
-    """The middle of each bin of sizes, and what its flows have: equal widths on a logarithmic axis, or single sizes."""
+    """The middle of each size bin, and its flows' values. Bins are equally wide on a logarithmic axis, or single sizes."""
     known = ~np.isnan(sizes) & ~np.isnan(values)
     sizes, values = sizes[known], values[known]
     if not len(sizes):

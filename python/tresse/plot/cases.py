@@ -1,4 +1,4 @@
-"""Cases and what tells them apart: which of them a figure shows, and what has a colour and a panel of its own."""
+"""Cases and how they differ: which of them a figure shows, and what gets its own colour or panel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ By: TypeAlias = str | Sequence[str]
 Where: TypeAlias = Mapping[str, Any]
 
 PARTS = ("group", "distance", "size", "layer")
-"""What divides a case, beside the axes."""
+"""The divisions of a case, besides the axes."""
 
 _UNITS = {
     "ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0,
@@ -33,27 +33,27 @@ class Chosen:
 
     cases: list[Case]
     by: tuple[str, ...]
-    """What has a colour for each of its values."""
+    """The properties whose values get a colour each."""
     beside: tuple[str, ...]
-    """What else the figure shows: the axis that it is drawn against."""
+    """The axis that the figure is drawn against."""
     panels: tuple[str, ...]
-    """The axes that still tell cases apart: each combination of their values is a panel."""
+    """The other axes in which cases differ: each combination of their values is a panel."""
     parts: dict[str, set[str]]
-    """Of what divides a case, the parts that are wanted."""
+    """By division of a case, the wanted parts."""
 
     @property
     def part(self) -> str | None:
-        """By what cases are divided; None if they are not."""
+        """The division of the cases; None if they are not divided."""
         return next((name for name in (*self.by, *self.beside, *self.parts) if name in PARTS), None)
 
     def value(self, case: Case, axis: str) -> str:
-        """The value of an axis. A scheme has its number of subflows with it, unless the figure says that number itself."""
+        """The value of an axis. A scheme includes its number of subflows, unless the figure shows that number separately."""
         if axis != "scheme":
             return text(case.axes.get(axis))
         return str(case.axes["scheme"]) if "subflows" in (*self.by, *self.beside) else case.scheme
 
     def series(self, case: Case, part: str | None = None) -> str:
-        """The name of what is drawn of a case, or of a part of it."""
+        """The name of the series of a case, or of a part of it."""
         return ", ".join((part or "") if name in PARTS else self.value(case, name) for name in self.by)
 
     def panel(self, case: Case) -> str:
@@ -63,7 +63,7 @@ class Chosen:
         return ", ".join(named)
 
     def in_order(self, panels: Iterable[str]) -> list[str]:
-        """These panels, each once, by their axes' values as they come."""
+        """These panels without duplicates, ordered by the values of their axes as they occur."""
         values = [list(dict.fromkeys(self.value(case, axis) for case in self.cases)) for axis in self.panels]
         places = {
             self.panel(case): [own.index(self.value(case, axis)) for axis, own in zip(self.panels, values, strict=True)]
@@ -73,7 +73,7 @@ class Chosen:
 
 
 def choose(run: Run, by: By, where: Where | None, *, beside: Sequence[str] = ()) -> Chosen:
-    """The cases that `where` wants, of which `by` and `beside` have a colour, and a place, for each value."""
+    """The cases that `where` selects; each value of `by` has a colour, and each value of `beside` a place."""
     if not run.cases:
         raise TresseError(f"no case of {run.folder} is complete yet")
     names = [by] if isinstance(by, str) else list(by)
@@ -109,7 +109,7 @@ def axes_of(cases: Iterable[Case]) -> list[str]:
 
 
 def resolved(name: str, axes: Sequence[str]) -> str:
-    """The axis that is meant: it is called by its key, and by its whole path too."""
+    """The axis that is meant: both its key and its whole path name it."""
     last = name.rsplit(".", 1)[-1]
     if name in (*axes, *PARTS):
         return name
@@ -131,7 +131,7 @@ def text(value: object) -> str:
 
 
 def names_of(case: Case, axis: str) -> set[str]:
-    """What the value of an axis may be called: a scheme with its subflows or without."""
+    """The possible names of an axis value: a scheme with or without its subflows."""
     own = {text(case.axes.get(axis))}
     return own | {case.scheme} if axis == "scheme" else own
 
@@ -154,9 +154,9 @@ def magnitude(value: str) -> float | None:
 
 
 def magnitudes(values: Sequence[str]) -> dict[str, float] | None:
-    """The numbers that the values of an axis are, also before a word (`10-flows`).
+    """The numbers of the values of an axis, including those before a word (`10-flows`).
 
-    None if not all of them are numbers, or not all differ.
+    None if some have no number, or if two are equal.
     """
     leading = [re.fullmatch(r"(-?\d+(?:\.\d+)?)[- ]?(\D*)", value) for value in values]
     words = {found[2].removesuffix("s") if found else "" for found in leading}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tresse.runs import Run
 
 _MOST_POINTS = 1500
-"""Of a curve: more cannot be told apart in print."""
+"""The most points of a curve: more cannot be distinguished in print."""
 _PERCENTILES = (1, 5, 10, 25, 50, 75, 90, 95, 99)
 
 
@@ -77,7 +77,7 @@ _PAPER = Line2D([], [], color=palette.TEXT, marker="D", markerfacecolor="white",
 
 
 def _curve(whole: Distribution) -> tuple[Numbers, Numbers]:
-    """The corners of the curve: it steps up to a share at each value, the first time from 0."""
+    """The corners of the curve: it steps up to a share at each value, starting from 0."""
     x, y = whole.values, whole.cumulative / whole.count
     if len(x) > _MOST_POINTS:
         places = np.searchsorted(y, np.linspace(0, 1, _MOST_POINTS))
@@ -87,7 +87,7 @@ def _curve(whole: Distribution) -> tuple[Numbers, Numbers]:
 
 
 def _band(several: list[Distribution], x: Numbers) -> tuple[Numbers, Numbers]:
-    """At each value, the 95 % interval of the share, of which each seed has one."""
+    """The 95 % interval, at each value, of the seeds' shares."""
     shares = np.array([own.share_up_to(x) for own in several])
     half = half_width_95(shares)
     middle = shares.mean(axis=0)
@@ -95,7 +95,7 @@ def _band(several: list[Distribution], x: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _end(all_of: list[Distribution]) -> float:
-    """Where a linear axis ends: one value in a thousand, far beyond all others, would press the curves to the side."""
+    """The end of a linear axis: otherwise, one value in a thousand, far beyond all others, would squeeze the curves."""
     most = max(float(own.values[-1]) for own in all_of)
     nearly = max(own.percentile(99.9) for own in all_of)
     return 1.25 * nearly if 0 < 3 * nearly < most else most * 1.02

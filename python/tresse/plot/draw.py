@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Canvas:
-    """A figure with a panel for each name, or one panel of the user's own."""
+    """A figure with a panel for each name, or one panel that the user brought."""
 
     figure: Figure
     panels: dict[str, Axes]
@@ -42,7 +42,7 @@ class Canvas:
         return list(self.panels.values())
 
     def close(self) -> None:
-        """Takes a figure that opens no window from pyplot, which would show it twice in a notebook and keep it forever."""
+        """Removes a figure that has no window from pyplot, which would show it twice in a notebook and keep it forever."""
         windows: list[str] = backend_registry.list_builtin(BackendFilter.INTERACTIVE)  # type: ignore[no-untyped-call]
         if plt.get_backend().lower() not in windows:
             plt.close(self.figure)
@@ -69,7 +69,7 @@ class Canvas:
 def canvas(
     names: Sequence[str], ax: Axes | None, *, share: bool = True, ratio: float = 0.62, widest: float = 6.5
 ) -> Canvas:
-    """Panels with these names, beside and below each other; or the user's own, if there is one name only."""
+    """A grid of panels with these names, or the user's own panel if there is only one name."""
     set_now = preset()
     if ax is not None:
         if len(names) > 1:
@@ -80,7 +80,7 @@ def canvas(
         return Canvas(figure, {names[0]: ax}, set_now, own=True)
     across = min(len(names), set_now.across)
     down = math.ceil(len(names) / across)
-    # Panels of one row are of the same width as those of two.
+    # Panels are equally wide in figures with one row and with several.
     wide = set_now.width_in / across
     high = down * max(ratio * min(wide, widest), 0.2 * set_now.font_pt)
     figure, grid = plt.subplots(
@@ -99,13 +99,13 @@ def canvas(
 
 
 def _columns(wide: Sequence[int], columns: int) -> list[int]:
-    """How wide the columns of a legend are: they are filled one after another."""
+    """The widths of the columns of a legend, which are filled one after another."""
     rows = math.ceil(len(wide) / columns)
     return [max(wide[first : first + rows]) for first in range(0, len(wide), rows)]
 
 
 def looks(run: Run, chosen: Chosen, names: Sequence[str]) -> dict[str, Look]:
-    """A style for each series: of schemes the same in every figure of the run."""
+    """A style for each series; a scheme has the same one in every figure of the run."""
     if chosen.by == ("scheme",):
         every = [chosen.value(case, "scheme") for case in run.cases]
         return {name: look for name, look in looks_of(every).items() if name in names}
@@ -113,9 +113,9 @@ def looks(run: Run, chosen: Chosen, names: Sequence[str]) -> dict[str, Look]:
 
 
 def scale_axis(axis: Any, name: str, values: Any, *, log: bool = False, zero: bool = False) -> Scale:
-    """Makes an axis of a quantity: its scale, in whose unit values are to be drawn, its title, its ticks.
+    """Sets up the axis of a quantity: its title, its ticks and its scale, which is the unit to draw values in.
 
-    A logarithmic axis is in the quantity's own unit, for its ticks have units of their own.
+    A logarithmic axis is in the quantity's own unit, because each of its ticks has a unit.
     """
     known = np.asarray(values, dtype=float)
     known = known[np.isfinite(known)]
@@ -147,7 +147,7 @@ def log_ticks(axis: Any, name: str, known: Any) -> None:
 
 
 def outer_labels(drawn: Canvas) -> None:
-    """Titles of axes only at the outside of the panels."""
+    """Leaves axis titles only at the outer edges of the panels."""
     if drawn.own:
         return
     across = min(len(drawn.all), drawn.preset.across)
@@ -157,5 +157,5 @@ def outer_labels(drawn: Canvas) -> None:
         if place + across < len(drawn.all):
             one.set_xlabel("")
         else:
-            # Also where the row below is not full.
+            # This includes panels above a gap in the last row.
             one.xaxis.set_tick_params(which="both", labelbottom=True)

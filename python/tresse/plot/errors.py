@@ -1,4 +1,4 @@
-"""What can be wrong with what a figure is asked for."""
+"""Errors in the arguments of figures."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tresse.errors import TresseError, missing
 
 
 def unknown(name: str, known: Iterable[str], what: str, *, of: str = "") -> TresseError:
-    """A name that does not exist, with the one that may be meant and all that do."""
+    """The error for a name that does not exist, with the name that may be meant and all existing names."""
     names = list(dict.fromkeys(known))
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    # A part of a name is more often meant than one that is spelt like it.
+    # A name that contains the word is more likely than one with a similar spelling.
     near = [other for other in names if name and name in other][:1] or near
     meant = f"did you mean `{near[0]}`? " if near else ""
     hint = f"{meant}there are {', '.join(names)}" if names else "there is none"

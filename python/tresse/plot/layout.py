@@ -1,4 +1,4 @@
-"""Where the nodes of a network stand: in layers if it has them, else by their distances. As the page draws them."""
+"""The places of the nodes of a network: in layers if it has them, else by their distances, as on the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tresse.plot.stats import Numbers
 _WIDTH = 1100.0
 _ROW = 190.0
 _RACK_GAP, _POD_GAP = 0.7, 1.6
-"""How much further apart hosts of two racks, of two pods are than those of one rack."""
+"""How much further apart hosts of two racks, or of two pods, are than hosts of one rack."""
 
 
 @dataclass
@@ -24,13 +24,13 @@ class Layout:
     x: Numbers
     y: Numbers
     rows: list[tuple[str, float]] = field(default_factory=list)
-    """The names of the layers, and where they stand."""
+    """The names of the layers and their positions."""
     pods: list[tuple[str, float, float]] = field(default_factory=list)
     """The pods, from their first host to their last."""
 
 
 def layout_of(network: dict[str, Any]) -> Layout:
-    """The places of a network's nodes; `network` as the page has it."""
+    """The places of a network's nodes; `network` is in the page's form."""
     return _layered(network) if network["layered"] else _by_distance(network)
 
 
@@ -63,7 +63,7 @@ def _below(network: dict[str, Any]) -> list[list[int]]:
 
 
 def _orders(network: dict[str, Any], below: list[list[int]]) -> list[list[int]]:
-    """The nodes of each level: hosts by pod and rack, all others over the middle of what is under them."""
+    """The nodes of each level: hosts by pod and rack, all others above the middle of the nodes below them."""
     nodes = network["nodes"]
     rows: list[list[int]] = [[] for _ in range(max(nodes["level"]) + 1)]
     for node, level in enumerate(nodes["level"]):
@@ -74,7 +74,7 @@ def _orders(network: dict[str, Any], below: list[list[int]]) -> list[list[int]]:
     place = {node: (i + 0.5) / len(rows[0]) for i, node in enumerate(rows[0])}
     for row in rows[1:]:
         middle = {n: float(np.mean([place.get(b, 0.5) for b in below[n]])) if below[n] else 0.5 for n in row}
-        # Equal middles, as of the switches of a pod, up to the rounding of the mean.
+        # Treats middles that differ only by rounding as equal, such as those of the switches of a pod.
         row.sort(key=lambda n: (round(middle[n], 9), natural[n]))
         place |= {node: (i + 0.5) / len(row) for i, node in enumerate(row)}
     return rows
@@ -101,7 +101,7 @@ def _host_steps(network: dict[str, Any], row: list[int]) -> list[float]:
 
 
 def _spread(wanted: list[float], gap: float) -> list[float]:
-    """Places as near as can be to where they are wanted, at least `gap` apart, in the given order."""
+    """Places as close as possible to the wanted ones, at least `gap` apart, in the given order."""
     blocks: list[list[float]] = []
     for i, place in enumerate(wanted):
         blocks.append([place - i * gap, 1])
@@ -113,7 +113,7 @@ def _spread(wanted: list[float], gap: float) -> list[float]:
 
 
 def _stem(names: list[str]) -> str:
-    """What the names of a layer have in common: `edge 12` → `edge`."""
+    """The common part of the names of a layer: `edge 12` → `edge`."""
     stems = {re.sub(r"[\s\d.:_/-]+$", "", name).strip() for name in names}
     return stems.pop() if len(stems) == 1 else ""
 
@@ -127,7 +127,7 @@ def _pods(network: dict[str, Any], hosts: list[int], x: Numbers) -> list[tuple[s
 
 
 def _by_distance(network: dict[str, Any]) -> Layout:
-    """Nodes as far apart as the links between them say, as near as that can be (stress majorisation)."""
+    """Places nodes so that their distances match the links between them as well as possible (stress majorisation)."""
     hops = _hops(network)
     count = len(hops)
     places = _scaled(hops)
@@ -140,7 +140,7 @@ def _by_distance(network: dict[str, Any]) -> Layout:
         between = np.linalg.norm(places[:, None] - places[None], axis=2)
         ratio = np.where(between > 1e-9, weights * hops / np.maximum(between, 1e-9), 0.0)
         places = inverse @ ((np.diag(ratio.sum(axis=1)) - ratio) @ places)
-    # Its longest direction lies across, the first node to the left.
+    # The longest direction is horizontal, with the first node on the left.
     places -= places.mean(axis=0)
     _, directions = np.linalg.eigh(places.T @ places)
     places = places @ directions[:, ::-1]
@@ -168,11 +168,11 @@ def _hops(network: dict[str, Any]) -> Numbers:
 
 
 def _scaled(hops: Numbers) -> Numbers:
-    """A start: classical scaling, with a little of a circle so that no two nodes stand on each other."""
+    """The start: classical scaling, plus a small circle so that no two nodes have the same place."""
     count = len(hops)
     centre = np.eye(count) - 1 / count
     values, vectors = np.linalg.eigh(-0.5 * centre @ (hops**2) @ centre)
-    # The sign of an eigenvector is the library's choice.
+    # The sign of an eigenvector depends on the library.
     two = vectors[:, -2:] * np.where(vectors[np.abs(vectors[:, -2:]).argmax(axis=0), [-2, -1]] < 0, -1.0, 1.0)
     angle = 2 * np.pi * np.arange(count) / count
     places: Numbers = two * np.sqrt(np.maximum(values[-2:], 0)) + 0.05 * np.stack(

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 _PAPER: dict[str, Any] = {"marker": "D", "markerfacecolor": "white", "linestyle": "none", "zorder": 5}
 _OPTIMUM: dict[str, Any] = {"linestyle": (0, (4, 2))}
 _SPREAD = 16
-"""An axis whose values spread further is logarithmic."""
+"""If the values of an axis spread further than this, it is logarithmic."""
 _FAR = 2.5
-"""An optimum that is this many times what was reached would leave nothing else to see: it is not made room for."""
+"""An optimum this many times the measured values would dwarf everything else, so the axis does not include it."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _marks(run: Run, chosen: Chosen, metric: str, x: str | None) -> list[_Mark]:
 
 
 def _measured(case: Case, report: dict[str, Any], chosen: Chosen) -> list[tuple[str | None, dict[str, Any]]]:
-    """What was measured of a case, or of each wanted part."""
+    """The measured values of a case, or of each wanted part."""
     by = chosen.part
     if by is None:
         whole = {name: getattr(case, name) for name in ("metrics", "ci95", "published", "optimum")}
@@ -146,7 +146,7 @@ def _line(axes: Axes, at: list[float], line: list[_Mark], look: Look, factor: fl
 
 
 def _ticks(axes: Axes, place: dict[str, float], log: bool) -> None:
-    """A tick at each value, as it is written in the experiment; those that would lie on each other are left out."""
+    """A tick at each value, as written in the experiment; ticks that would overlap are left out."""
     ordered = sorted(place.items(), key=lambda own: own[1])
     at = np.array([math.log(x) if log else x for _, x in ordered])
     span = float(at[-1] - at[0]) or 1.0
@@ -172,7 +172,7 @@ def bars(run: Run, metric: str, x: str | None, by: By, where: Where | None, ax: 
     marks = _marks(run, chosen, metric, along)
     names = list(dict.fromkeys(mark.series for mark in marks))
     looks = draw.looks(run, chosen, names)
-    # Without anything beside it a series stands by itself, under its own name.
+    # Without a second dimension, each series has its own place, under its own name.
     alone = along is None or along in chosen.by
     groups = names if alone else list(dict.fromkeys(mark.x for mark in marks))
     drawn = draw.canvas(chosen.in_order(mark.panel for mark in marks), ax)
@@ -227,7 +227,7 @@ def _bar(axes: Axes, at: float, width: float, mark: _Mark, look: Look, factor: f
 
 
 def _tell(axes: Axes, at: float, mark: _Mark, factor: float, size: float) -> None:
-    """Writes the value above a bar and what is drawn on it."""
+    """Writes the value above a bar and its marks."""
     top = mark.value + (mark.ci95 or 0)
     if mark.optimum is not None and top <= mark.optimum < 1.1 * top:
         top = mark.optimum
@@ -237,11 +237,11 @@ def _tell(axes: Axes, at: float, mark: _Mark, factor: float, size: float) -> Non
 
 
 def _upright(drawn: draw.Canvas, metric: str, marks: list[_Mark]) -> Scale:
-    """The axis of the metric, from zero, with room for all that is drawn."""
+    """The axis of the metric, from zero, with room for everything drawn."""
     most = max(max(mark.value, mark.published or 0.0) for mark in marks)
     ends = [most]
     ends += [mark.optimum for mark in marks if mark.optimum is not None and mark.optimum <= _FAR * most]
-    # Of few seeds an interval can be wider than all that there is to see: then it runs out of the figure.
+    # With few seeds, an interval can be wider than everything else: then it extends beyond the figure.
     ends += [min(mark.value + mark.ci95, 1.4 * most) for mark in marks if mark.ci95 is not None]
     least = min(0.0, *(mark.value for mark in marks))
     for axes in drawn.all:

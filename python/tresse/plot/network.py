@@ -1,4 +1,4 @@
-"""The network of a run, its links coloured by what their ports did."""
+"""The network of a run, with its links coloured by a metric of their ports."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _METRICS: dict[str, Callable[[Columns], Numbers]] = {
 }
 _MOST_CASES = 6
 _FEW_NODES = 24
-"""So many nodes have their names in the figure."""
+"""Figures with at most this many nodes show their names."""
 
 
 def fabric(run: Run, metric: str, where: Where | None, ax: Axes | None) -> Figure:
@@ -97,7 +97,7 @@ def _networks(run: Run) -> dict[int, dict[str, Any]]:
 
 
 def _end(metric: str, values: Numbers) -> float:
-    """The end of the scale: of shares all, else 1, 2 or 5 times a power of ten."""
+    """The end of the scale: 1 for shares, else 1, 2 or 5 times a power of ten."""
     if metric == "utilisation_ratio":
         return 1.0
     most = float(np.nanmax(values))
@@ -112,13 +112,13 @@ def _draw(axes: Axes, network: dict[str, Any], layout: Layout, values: Numbers, 
     start, end = np.array(network["ports"]["from"]), np.array(network["ports"]["to"])
     level = np.array(network["nodes"]["level"])
     x, y = layout.x, layout.y
-    # Each direction on the right side of the way it goes.
+    # Each direction keeps to its right.
     across = np.stack([y[end] - y[start], x[start] - x[end]], axis=1).astype(float)
     across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-9)
     many = len(start) > 400
     aside = across * (1.6 if many else 4.0)
     points = np.stack([np.stack([x[start], y[start]], 1) + aside, np.stack([x[end], y[end]], 1) + aside], axis=1)
-    # What is busy lies on top.
+    # Busy links are on top.
     order = np.argsort(np.nan_to_num(values), kind="stable")
     width = sizes.line_pt * (0.5 if many else 1.1)
     lines = LineCollection(list(points[order]), linewidths=width, colors=colours.to_rgba(np.nan_to_num(values[order])))

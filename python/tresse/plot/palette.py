@@ -1,4 +1,4 @@
-"""What tells series apart: the page's colours (its light theme), and dashes and markers for those who print in grey."""
+"""The styles of series: the page's colours (its light theme), plus dashes and markers for printing in grey."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DASHES: tuple[tuple[float, ...], ...] = (
     (1, 3),
     (9, 2, 2, 2, 2, 2),
 )
-"""In pixels, as SVG has them: those of a line of the page, which is two pixels wide."""
+"""The dashes of lines on the page, in SVG's pixels; a line is two pixels wide."""
 MARKERS = ("o", "s", "^", "D", "*", "1", "P", "X")
 
 HEAT = (
@@ -52,16 +52,16 @@ class Look:
     dash: Dash
     marker: str
     hatch: str
-    """Of areas, whose colour has been used before: else empty."""
+    """The hatching of areas whose colour has been used before, else empty."""
 
 
 def look_at(place: int) -> Look:
-    """The style of the series at a place; after eight the colours come again with other dashes and markers."""
+    """The style of the series at a place; after eight, the colours repeat with other dashes and markers."""
     again = place // len(SERIES)
     dash = DASHES[(place + again) % len(DASHES)]
     return Look(
         colour=SERIES[place % len(SERIES)],
-        # A dash of matplotlib is in widths of its line.
+        # In matplotlib, dashes are in multiples of the line's width.
         dash=(0.0, tuple(part / 2 for part in dash)) if dash else "-",
         marker=MARKERS[(place + again) % len(MARKERS)],
         hatch="" if again == 0 else "////" if again == 1 else "xxxx",

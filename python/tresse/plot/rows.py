@@ -1,4 +1,4 @@
-"""Rows of a run's tables as numbers: the quantities that figures are of, and the case that each row is of."""
+"""Rows of a run's tables as numbers: the quantities of figures, and the case of each row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COLUMNS = {"group": "group", "distance": "locality", "layer": "layer"}
 
 
 class Columns:
-    """The columns of a table as numpy's arrays."""
+    """The columns of a table as numpy arrays."""
 
     def __init__(self, table: Table) -> None:
         self.name = table.name
@@ -39,7 +39,7 @@ class Columns:
         return values
 
     def text(self, name: str) -> tuple[Places, list[str]]:
-        """A column as places in the list of its values, as words."""
+        """A column as indexes into the list of its values, which are words."""
         column = self._table.column(name).combine_chunks()
         if hasattr(column, "combine_chunks"):
             column = column.combine_chunks()
@@ -54,7 +54,7 @@ class Columns:
         return bool(types.is_integer(kind) or types.is_floating(kind))
 
     def case_of(self, cases: Sequence[Case]) -> Places:
-        """The place among `cases` of the case that each row is of; -1 if it is of none."""
+        """The index in `cases` of each row's case; -1 if it has none."""
         axes = [axis for axis in axes_of(cases) if axis in self.names]
         combined: Places = np.zeros(self.rows, dtype=np.int64)
         codes = []
@@ -78,7 +78,7 @@ class Columns:
         return -1
 
     def parts(self, part: str) -> tuple[Places, list[str]]:
-        """By what divides cases: the part that each row is of."""
+        """By division of cases, the part that each row belongs to."""
         if part == "size" and "size_bytes" in self.names:
             bounds = [most for _, most in SIZES[:-1]]
             sizes = self.number("size_bytes")
@@ -102,16 +102,16 @@ def _same(left: str, right: str) -> bool:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a table has a value of in each row."""
+    """A quantity of which a table has a value in each row."""
 
     table: str
     of: str
-    """What there is one value of, in words."""
+    """The things that have one value each, in words."""
     values: Callable[[Columns], Numbers]
     log: bool = False
     """Whether its values spread over decades."""
     weights: str | None = None
-    """The column that says how often each value stands."""
+    """The column that says how often each value occurs."""
 
 
 def _column(name: str, factor: float = 1.0) -> Callable[[Columns], Numbers]:
@@ -119,7 +119,7 @@ def _column(name: str, factor: float = 1.0) -> Callable[[Columns], Numbers]:
 
 
 def _completion(columns: Columns) -> Numbers:
-    """Of flows that finished: from their start to the arrival of their last byte."""
+    """The time from the start of a finished flow to the arrival of its last byte."""
     return np.where(np.isnan(columns.number("end_ps")), np.nan, columns.number("lasted_ps")) / SECOND
 
 
@@ -145,7 +145,7 @@ def _rtt(columns: Columns) -> Numbers:
 
 
 def utilisation(columns: Columns) -> Numbers:
-    """What a port let in over what its link can carry in the run."""
+    """The data that a port admitted over the data that its link can carry in the run."""
     capacity = columns.number("rate_bps") * columns.number("duration_ps") / (8 * SECOND)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = columns.number("carried_bytes") / capacity
@@ -162,7 +162,7 @@ QUANTITIES = {
     "cwnd_pkts": Quantity("flows", "flows", _window),
     "jct_s": Quantity("jobs", "jobs", _job),
     "rtt_s": Quantity("rtts", "ACKs", _rtt, weights="count"),
-    "queue_pkts": Quantity("lengths", "looks at queues", _column("waiting_pkts"), weights="count"),
+    "queue_pkts": Quantity("lengths", "observations of queues", _column("waiting_pkts"), weights="count"),
     "utilisation_ratio": Quantity("links", "ports", utilisation),
     "drops_pkts": Quantity("links", "ports", _column("drops")),
     "marks_pkts": Quantity("links", "ports", _column("marks")),

@@ -20,7 +20,7 @@ _T = (
 
 @dataclass(frozen=True)
 class Distribution:
-    """Values in ascending order, and how many there are up to each, this one included."""
+    """Values in ascending order, and how many there are up to and including each."""
 
     values: Numbers
     cumulative: Numbers
@@ -31,7 +31,7 @@ class Distribution:
         return float(self.cumulative[-1]) if len(self.cumulative) else 0.0
 
     def percentile(self, percent: float) -> float:
-        """The smallest value that at least so many per cent of all do not exceed: it occurred."""
+        """The smallest value in the data that at least this percentage of all values do not exceed."""
         if not len(self.values):
             return math.nan
         rank = max(1, math.ceil(self.count * percent / 100))
@@ -47,7 +47,7 @@ class Distribution:
 
 
 def distribution(values: Numbers, weights: Numbers | None = None) -> Distribution:
-    """The distribution of values, each this many times; those that are no numbers do not count."""
+    """The distribution of values, each with its number of occurrences; NaN does not count."""
     known = ~np.isnan(values)
     distinct, place = np.unique(values[known], return_inverse=True)
     each = np.ones(int(known.sum())) if weights is None else weights[known]

@@ -23,18 +23,18 @@ class Preset:
     line_pt: float
     marker_pt: float
     across: int
-    """The most panels beside each other."""
+    """The most panels in a row."""
     dpi: int
 
     def rc(self) -> dict[str, Any]:
-        """The same for matplotlib."""
+        """The sizes as matplotlib settings."""
         small = self.font_pt - 1
         return {
             "figure.figsize": (self.width_in, 0.62 * self.width_in),
             "figure.dpi": self.dpi,
             "figure.constrained_layout.use": True,
             "savefig.dpi": max(300, self.dpi),
-            # TrueType: IEEE's and ACM's checks refuse the bitmaps of Type 3.
+            # TrueType: the checks of IEEE and ACM refuse Type 3 fonts.
             "pdf.fonttype": 42,
             "ps.fonttype": 42,
             "font.size": self.font_pt,
@@ -77,10 +77,10 @@ _current: ContextVar[Preset | None] = ContextVar("tresse preset", default=None)
 
 @contextmanager
 def style(name: str) -> Iterator[Preset]:
-    """Figures that are made inside have the sizes of a preset.
+    """Figures that are made inside this context have the sizes of a preset.
 
     "one-column" is 3.33 inches wide and "two-columns" 7 inches, as IEEE's and ACM's columns are, with letters of 8 points;
-    "screen" is what figures have without one. Save them inside too: a PDF's fonts are chosen then.
+    "screen" is the default. Save figures inside the context too, because a PDF's fonts are chosen on saving.
 
     >>> with tresse.plot.style("one-column"):
     ...     run.plot.cdf("goodput_bps").savefig("goodput.pdf")
@@ -97,13 +97,13 @@ def style(name: str) -> Iterator[Preset]:
 
 
 def preset() -> Preset:
-    """The preset that is set; "screen" if none is."""
+    """The current preset; "screen" if none is set."""
     return _current.get() or PRESETS["screen"]
 
 
 @contextmanager
 def drawing() -> Iterator[Preset]:
-    """What a figure is made under: the preset that is set, with what the user has changed inside; else "screen"."""
+    """The settings of a new figure: those of the current preset with the user's changes, or "screen"."""
     if _current.get() is not None:
         yield preset()
         return

@@ -1,4 +1,4 @@
-"""Samples against time."""
+"""Samples over time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _COLUMNS = {
 _MOST_LINES = 8
 _MOST_CASES = 6
 _BINS = 300
-"""The most points of a line: more samples are drawn as their mean, least and most."""
+"""The most points of a line: more samples are drawn as their mean, least and greatest."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _lines(
             continue
         own = rows[back == place]
         several = np.count_nonzero((distinct[:, 0] == group) & (distinct[:, 1] == number)) > 1
-        # A group that has one flow gives it its name.
+        # The only flow of a group has the group's name.
         alone = len(np.unique(distinct[distinct[:, 0] == group, 1])) == 1
         name = word if word and alone else f"{word} flow {int(number)}".strip()
         name += f", subflow {int(subflow)}" if several else ""

@@ -1,4 +1,4 @@
-"""Numbers with their units, which the names of metrics and columns end in, and names in words: as the page has them."""
+"""Numbers with their units, in which the names of metrics and columns end, and names in words, as on the page."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _SHARE = re.compile("utilisation|miss|offered")
 
 @dataclass(frozen=True)
 class Scale:
-    """How values of one name are written: `value / factor`, so many decimals, then the unit, which may be empty."""
+    """How values of one name are written: `value / factor` with this many decimals, then the unit, which may be empty."""
 
     factor: float
     unit: str
@@ -61,13 +61,13 @@ class Scale:
 
 
 def unit_key(name: str) -> str:
-    """The part of a name that says the unit: bps, s, ps, pkts, bytes, ratio, or nothing."""
+    """The part of a name that is the unit: bps, s, ps, pkts, bytes, ratio, or nothing."""
     end = name.rsplit("_", 1)[-1]
     return end if end != name and end in (*_STEPS, "ratio") else ""
 
 
 def is_share(name: str) -> bool:
-    """Whether it is written in per cent."""
+    """Whether it is written as a percentage."""
     return unit_key(name) == "ratio" and _SHARE.search(name) is not None
 
 
@@ -114,7 +114,7 @@ def scaled(value: float | None, scale: Scale) -> str:
 
 
 def formatted(name: str, value: float | None, figures: int = 4) -> str:
-    """A value by itself, with its unit: `513.6 Mbit/s`."""
+    """A single value with its unit: `513.6 Mbit/s`."""
     if value is None or not math.isfinite(value):
         return scaled(value, Scale(1, "", 0))
     scale = scale_for(name, value)
@@ -126,7 +126,7 @@ def formatted(name: str, value: float | None, figures: int = 4) -> str:
 
 
 def ratio(value: float) -> str:
-    """A ratio: two decimals, unless it is near nothing or large."""
+    """A ratio: two decimals, unless it is close to zero or large."""
     return _plain(value, 3 if abs(value) < 0.1 else 2 if abs(value) < 10 else 1)
 
 
@@ -141,7 +141,7 @@ def named(name: str) -> str:
 
 
 def short(name: str) -> str:
-    """The same for the heads of tables: `goodput p10`."""
+    """The same for table heads: `goodput p10`."""
     stem, part = _cut(name)
     return f"{_words(stem)} {part}".rstrip()
 
@@ -158,7 +158,7 @@ def _words(stem: str) -> str:
 
 
 def capitalised(text: str) -> str:
-    """With a large first letter."""
+    """With a capital first letter."""
     return text[:1].upper() + text[1:]
 
 

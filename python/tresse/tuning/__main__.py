@@ -13,7 +13,7 @@ _CODES = {"check": 1, "machine": 3}
 
 
 def main() -> int:
-    """Tunes by the arguments that the command hands over; its exit code."""
+    """Tunes with the arguments that the command passes; returns the exit code."""
     parser = argparse.ArgumentParser("tresse tune")
     parser.add_argument("plan")
     parser.add_argument("--out")

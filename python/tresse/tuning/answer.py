@@ -1,4 +1,4 @@
-"""The answer of a search, with its evidence."""
+"""The result of a search, with its evidence."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from tresse.tuning.search import Trial, front, search
 
 _MOST = 5
 _FRESH = 1_000_001
-"""How many settings are run again, and the first of their seeds: the search has none so high."""
+"""How many settings are run again, and the first of their seeds, which is higher than any seed of the search."""
 
 
 @dataclass(frozen=True)
 class Finalist:
-    """A setting that was run again under seeds that the search has not seen, or the experiment as it stands."""
+    """A setting that was run again under seeds that the search has not seen, or the unchanged experiment."""
 
     name: str
     values: dict[str, Any]
@@ -38,17 +38,17 @@ class Finalist:
     ci95: dict[str, float]
     """Half the width of the 95 % confidence interval of the mean."""
     searched: dict[str, float]
-    """Of the objectives and bounds, what the search had measured: it flatters, for the best was chosen by it."""
+    """The search's own values of the objectives and bounds. They are too good, because the best was chosen by them."""
     optimum: dict[str, float]
     no_optimum: str | None
     broken: list[str]
-    """The bounds that the means do not keep."""
+    """The bounds that the means break."""
     folder: str
     command: str
 
 
 class Tuning:
-    """What was found. A notebook shows the front and the experiment as it stands."""
+    """The result of a search. A notebook shows the front and the unchanged experiment."""
 
     def __init__(
         self, plan: Plan, folder: Path, trials: list[Trial], finalists: list[Finalist], baseline: list[Finalist]
@@ -56,31 +56,31 @@ class Tuning:
         self.plan = plan
         self.folder = folder
         self.trials = trials
-        """Everything that was tried."""
+        """All settings that were tried."""
         self.front = finalists
         """The best settings first."""
         self.baseline = baseline
-        """The cases of the experiment as it stands."""
+        """The cases of the unchanged experiment."""
         self.page: Path | None = None
-        """The page of the runs of the front and of the experiment as it stands."""
+        """The page of the runs of the front and of the unchanged experiment."""
 
     @property
     def best(self) -> Finalist | None:
-        """The first of the front that keeps the bounds under fresh seeds too."""
+        """The first setting of the front that also keeps the bounds under fresh seeds."""
         return next((own for own in self.front if not own.broken), None)
 
     @property
     def command(self) -> str | None:
-        """Repeats the run of the best."""
+        """The command that repeats the run of the best setting."""
         return self.best.command if self.best is not None else None
 
     @property
     def metrics(self) -> list[str]:
-        """Those of the objectives and the bounds."""
+        """The metrics of the objectives and the bounds."""
         return list(dict.fromkeys([o.metric for o in self.plan.objectives] + [b.metric for b in self.plan.bounds]))
 
     def to_dict(self) -> dict[str, Any]:
-        """What `tresse tune --json` prints."""
+        """The output of `tresse tune --json`."""
         best = self.best
         return {
             "schema": "tresse/tune/1",
@@ -109,7 +109,7 @@ class Tuning:
         }
 
     def table(self) -> str:
-        """The front and the experiment as it stands, as text."""
+        """The front and the unchanged experiment, as text."""
         rows = [["", "setting", *self.metrics]]
         rows += [[own.name, _words(own.values), *self._cells(own)] for own in [*self.front, *self.baseline]]
         wide = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -148,8 +148,8 @@ def tune(
     """Searches for the best settings, as `tresse tune` does.
 
     `plan`: a TOML file, or a dict of its tables. `out`: its folder (default: tunings/NAME-N); an earlier search there
-    goes on, and nothing is computed again. `trials`: how many settings to try, whatever the plan says. `parallel`: how
-    many runs at a time (default: one for each core). `progress`: shows a bar.
+    continues, and nothing is computed again. `trials`: how many settings to try, whatever the plan says. `parallel`: how
+    many runs at a time (default: one per core). `progress`: shows a bar.
     """
     for package in ("optuna", "pyarrow"):
         if importlib.util.find_spec(package) is None:
@@ -177,7 +177,7 @@ def _folder(plan: Plan, out: str | os.PathLike[str] | None) -> Path:
         folder = Path(out)
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()) and not (folder / "journal.jsonl").exists():
-            raise TresseError(f"{folder}: is not empty, and no search", code="io", file=str(folder))
+            raise TresseError(f"{folder} is not empty and has no search", code="io", file=str(folder))
         (folder / "journal.jsonl").touch()
         return folder
     number = 1
@@ -204,7 +204,7 @@ def _search(plan: Plan, points: Points, progress: bool) -> list[Trial]:
 def _finalist(
     plan: Plan, points: Points, folder: Path, name: str, setting: Setting, trial: Trial | None
 ) -> list[Finalist]:
-    """Runs a setting under the fresh seeds, unless its folder has that run."""
+    """Runs a setting under the fresh seeds, unless its folder already has that run."""
     out = folder / name
     address = points.address(setting, _FRESH, plan.fresh)
     note = folder / f"{name}.address"
@@ -236,7 +236,7 @@ def _finalist(
 
 
 def _command(plan: Plan, setting: Setting) -> str:
-    """Repeats a run; the experiment of a dict is in its folder."""
+    """The command that repeats a run; an experiment from a dict is in its folder."""
     named = plan.experiment if isinstance(plan.experiment, str) else "EXPERIMENT.toml"
     parts = ["tresse", "run", named, "--profile", plan.profile]
     for axis, value in {**plan.only, **setting.only}.items():
@@ -250,7 +250,7 @@ def _command(plan: Plan, setting: Setting) -> str:
 
 
 def _page(folder: Path, drawn: list[str]) -> Path:
-    """One page of all these runs. The command takes the signals over, so it is a process of its own."""
+    """One page for all these runs. The command sets its own signal handlers, so it runs in a separate process."""
     page = folder / "report.html"
     command = [sys.executable, "-m", "tresse", "report", *drawn, "--out", str(page)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -268,7 +268,7 @@ def _write(tuning: Tuning) -> None:
     rows = []
     for own in tuning.trials:
         row = tuning._row(own)
-        # A key may have values of several kinds: they are told as the command takes them.
+        # A key may have values of several types: they are written in the form that the command takes.
         values = {key: word(own.values[key]) if key in own.values else None for key in tuning.plan.space}
         flat = {key: row[key] for key in ("trial", "state", "seeds", "holds", "error")}
         rows.append({**flat, **values, **row["metrics"]})

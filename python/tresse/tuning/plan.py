@@ -1,4 +1,4 @@
-"""What a search is of: the plan's file, checked."""
+"""The plan of a search: its file, checked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 @dataclass(frozen=True)
 class Range:
-    """Values from `low` to `high`, both possible, with a unit; whole numbers if both ends are."""
+    """Values from `low` to `high`, both included, with a unit; whole numbers if both ends are."""
 
     low: float
     high: float
@@ -31,14 +31,14 @@ class Range:
     log: bool
 
     def value(self, number: float) -> Any:
-        """A number of this range as an experiment has it."""
+        """A number of this range in the form that an experiment takes."""
         plain: float | int = int(number) if self.whole else number
         return f"{plain}{self.unit}" if self.unit else plain
 
 
 @dataclass(frozen=True)
 class Objective:
-    """A metric, and whether less of it is better."""
+    """A metric, and whether lower is better."""
 
     metric: str
     minimise: bool
@@ -53,7 +53,7 @@ class Bound:
     floor: bool
 
     def excess(self, measured: float) -> float:
-        """How far it is broken, as a share of the bound; at most 0 if it holds."""
+        """How far the bound is broken, as a share of it; at most 0 if it holds."""
         away = self.value - measured if self.floor else measured - self.value
         return away / (abs(self.value) or 1.0)
 
@@ -72,31 +72,31 @@ class Plan:
     only: dict[str, Any]
     set: dict[str, Any]
     space: dict[str, Range | list[Any]]
-    """By key, its values. A key with a dot is set; one without is an axis, of which one value is kept."""
+    """The values of each key. A key with a dot is set; one without a dot is an axis, of which one value is kept."""
     objectives: list[Objective]
     bounds: list[Bound]
     trials: int
     seeds: int
-    """How many seeds a setting is run with that is not given up before: 1, 2, 4 ... of them."""
+    """The most seeds that a setting is run with: 1, 2, 4 ... of them, unless it is given up earlier."""
     fresh: int
-    """How many seeds the front is run with again."""
+    """The number of seeds for running the front again."""
     seconds: float | None
     seed: int
-    """Of the search."""
+    """The seed of the search."""
 
     @property
     def name(self) -> str:
-        """For a folder."""
+        """The name for a folder."""
         text = self.experiment if isinstance(self.experiment, str) else self.title
         return re.sub(r"[^a-z0-9]+", "-", Path(text).with_suffix("").as_posix().lower()).strip("-") or "tuning"
 
     def applies(self, key: str, scheme: object) -> bool:
-        """Whether a key counts: those of one scheme do only where that scheme is chosen."""
+        """Whether a key counts: the keys of a scheme count only if that scheme is chosen."""
         return scheme is None or not key.startswith("schemes.") or key.split(".")[1] == scheme
 
 
 def read(plan: PlanLike) -> Plan:
-    """Reads a plan: a TOML file, or a dict of the same."""
+    """Reads a plan: a TOML file, or a dict with the same tables."""
     if isinstance(plan, Mapping):
         return _plan(dict(plan), Path(), "the plan")
     path = Path(plan)
@@ -125,7 +125,7 @@ def _plan(tables: dict[str, Any], beside: Path, file: str) -> Plan:
     known(tables, _HEAD, "")
     for key in ("experiment", "space", "objective"):
         if not tables.get(key):
-            raise wrong(f"`{key}` is missing", "docs/tune.md has a whole plan")
+            raise wrong(f"`{key}` is missing", "docs/tune.md has a complete plan")
     goal, budget = tables["objective"], tables.get("budget", {})
     known(goal, {"minimise", "maximise", "floors", "ceilings"}, "objective: ")
     known(budget, {"trials", "seeds", "fresh", "time", "seed"}, "budget: ")
@@ -174,9 +174,9 @@ def _several(value: Any) -> list[str]:
 
 def _count(value: Any, key: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"budget: `{key}` is a number from 1 on, not {value!r}")
+        raise ValueError(f"budget: `{key}` must be a whole number of at least 1, not {value!r}")
     if key == "fresh" and value < 2:
-        raise ValueError("budget: `fresh` is at least 2: one seed has no interval")
+        raise ValueError("budget: `fresh` must be at least 2: one seed has no interval")
     return value
 
 
@@ -195,19 +195,19 @@ def _values(value: Any, key: str) -> Range | list[Any]:
         raise ValueError(f"space: `{key}`: from and to have the units `{unit}` and `{other}`")
     log = value.get("scale", "linear") == "log"
     if low >= high or (log and low <= 0):
-        raise ValueError(f"space: `{key}`: from {value['from']!r} to {value['to']!r} is no range")
+        raise ValueError(f"space: `{key}`: from {value['from']!r} to {value['to']!r} is not a range")
     return Range(low, high, unit, low == int(low) and high == int(high), log)
 
 
 def _quantity(value: Any, key: str) -> tuple[float, str]:
     match = _QUANTITY.match(str(value))
     if match is None or isinstance(value, bool):
-        raise ValueError(f"`{key}`: {value!r} is no number with a unit")
+        raise ValueError(f"`{key}`: {value!r} is not a number with a unit")
     return float(match[1]), match[2]
 
 
 def _measure(value: Any, metric: str) -> float:
-    """A bound in the unit that the metric's name ends with: "2Gbps" for goodput_mean_bps, "3ms" for fct_p99_s."""
+    """A bound in the unit that the metric's name ends in: "2Gbps" for goodput_mean_bps, "3ms" for fct_p99_s."""
     number, unit = _quantity(value, metric)
     if not unit:
         return number

@@ -1,4 +1,4 @@
-"""Runs of settings, each computed once: the journal of a search knows those of before."""
+"""Runs of settings, each computed only once: the journal of a search has the earlier ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tresse.tuning.plan import Plan
 
 @dataclass(frozen=True)
 class Setting:
-    """What a trial runs."""
+    """The input of a trial."""
 
     only: dict[str, Any]
     set: dict[str, Any]
@@ -33,7 +33,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Point:
-    """What a setting measured under one seed, or why it could not."""
+    """The measured values of a setting under one seed, or why there are none."""
 
     metrics: dict[str, float]
     error: str | None
@@ -63,7 +63,7 @@ class Points:
         whole = self._path.read_bytes()
         kept = whole[: whole.rfind(b"\n") + 1]
         if kept != whole:
-            # The last line of one that was killed is torn.
+            # The last line of a killed search may be incomplete.
             with self._path.open("r+b") as file:
                 file.truncate(len(kept))
         for line in kept.splitlines():
@@ -71,12 +71,12 @@ class Points:
             self._known[told["address"]] = Point(told["metrics"], told["error"], told["digest"], told["seconds"])
 
     def address(self, setting: Setting, seed: int, replications: int = 1) -> str:
-        """The same for the same run: experiment, controllers' text, profile, versions, setting and seeds."""
+        """A key that is the same for the same run: experiment, controllers' text, profile, versions, setting and seeds."""
         what = [self._same, setting.only, setting.set, seed, replications]
         return hashlib.sha256(json.dumps(what, sort_keys=True, default=str).encode()).hexdigest()
 
     def measure(self, wanted: Sequence[tuple[Setting, int]]) -> list[Point]:
-        """The points of these settings and seeds, in this order; what the journal has not is computed."""
+        """The points of these settings and seeds, in this order; those missing from the journal are computed."""
         addresses = [self.address(setting, seed) for setting, seed in wanted]
         todo = {a: w for a, w in zip(addresses, wanted, strict=True) if a not in self._known}
         if todo:
@@ -115,13 +115,13 @@ class Points:
                         raise TresseError(f"the run has no metric `{metric}`", hint=hint)
                 return Point(cases[0].metrics, None, own.digest, time.perf_counter() - begin)
             except TresseError as error:
-                # A run that cannot end is a result; a plan that is wrong is none.
+                # A run that cannot end is a result; a wrong plan is not.
                 if error.run is None:
                     raise
                 return Point({}, str(error), None, time.perf_counter() - begin)
 
     def run(self, setting: Setting, seed: int, replications: int, out: Path, parallel: int | None = None) -> Run:
-        """A run of a setting as a folder."""
+        """Runs a setting and keeps the run's folder."""
         plan = self._plan
         return run(
             plan.experiment,

@@ -1,7 +1,7 @@
-"""The search: Optuna asks, the runs answer.
+"""The search: Optuna proposes settings, and runs measure them.
 
-Everything it does follows from the plan and from what the points measured: searched again with the journal of before it asks
-the same, finds the answers there, and goes on where it ended.
+Everything it does follows from the plan and the measured points. Started again with the journal of an earlier search, it
+proposes the same settings, finds their results there, and continues where that search ended.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tresse.tuning.plan import Plan
 from tresse.tuning.points import Point, Points, Setting
 
 _TOGETHER = 4
-"""So many trials are asked for at a time, whatever the machine: the answer may not depend on its cores."""
+"""How many trials are proposed at a time on every machine: the result must not depend on the number of cores."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Trial:
         return next((point.error for point in self.points if point.error is not None), None)
 
     def mean(self, metric: str) -> float:
-        """Over its seeds; NaN if a run has no such metric."""
+        """The means over its seeds; NaN if a run has no such metric."""
         values = [point.metrics.get(metric, math.nan) for point in self.points]
         return sum(values) / len(values) if values else math.nan
 
@@ -52,7 +52,7 @@ class Trial:
 
 
 def search(plan: Plan, points: Points, told: Callable[[int, int], None]) -> list[Trial]:
-    """Tries settings until the budget is spent; `told` hears how many of how many are done."""
+    """Tries settings until the budget is spent; calls `told` with how many of how many are done."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -105,7 +105,7 @@ def _trial(plan: Plan, trial: Any) -> Trial:
 
 
 def _climb(plan: Plan, points: Points, pairs: list[tuple[Any, Trial]], *, prune: bool) -> None:
-    """Runs trials under 1, 2, 4 ... seeds; what is worse than others then is given up."""
+    """Runs trials under 1, 2, 4 ... seeds; after each stage, the worse ones are given up."""
     seeds = 1
     while pairs:
         wanted = [(own, seed) for _, own in pairs for seed in range(own.seeds + 1, seeds + 1)]
@@ -143,7 +143,7 @@ def _tell(optuna: Any, study: Any, plan: Plan, trial: Any, own: Trial) -> None:
 
 
 def front(plan: Plan, trials: list[Trial], most: int) -> list[Trial]:
-    """Of several objectives, the settings of which none is better in everything; of one, the best ones. At most `most`."""
+    """The best settings, at most `most`; for several objectives, those that no other setting beats in everything."""
     able = list({own.setting.key(): own for own in trials if own.holds(plan)}.values())
 
     def costs(own: Trial) -> list[float]:
@@ -157,7 +157,7 @@ def front(plan: Plan, trials: list[Trial], most: int) -> list[Trial]:
         return able
     if len(plan.objectives) == 1:
         return able[:most]
-    # Spread along the front, both ends in it.
+    # Spread along the front, including both ends.
     return [able[round(i * (len(able) - 1) / (most - 1))] for i in range(most)]
 
 

@@ -101,7 +101,7 @@ impl Played {
         match last {
             Some(last) if stays && last != path => {
                 let message = format!(
-                    "packet {} takes path {path}, the one before {last}, without feedback",
+                    "packet {} takes path {path}, the previous one took {last}, without feedback",
                     number + 1
                 );
                 Err((Invariant::FlowLevel, message))
@@ -116,7 +116,7 @@ impl Played {
         if whole && self.spread.is_as_host_set(self.now, self.told) {
             return Ok(());
         }
-        let what = if whole { "a field that is the host's" } else { "beside its memory" };
+        let what = if whole { "a field of the host" } else { "outside of its memory" };
         Err((Invariant::OwnMemory, format!("`{hook}` writes {what}")))
     }
 
@@ -128,7 +128,7 @@ impl Played {
         }
         match self.spread.memory() == before {
             true => Ok(()),
-            false => Err((Invariant::OwnMemory, "`alive` writes what it may only read".to_owned())),
+            false => Err((Invariant::OwnMemory, "`alive` writes memory that it may only read".to_owned())),
         }
     }
 }
@@ -185,6 +185,6 @@ pub(super) fn reaches(played: &Played, script: &Script) -> Result<u64, Found> {
     }
     let Some(path) = missing.iter().position(|&missing| missing) else { return Ok(picks) };
     let how = if recycles { "with no feedback on them" } else { "all of which arrive" };
-    let message = format!("path {path} is alive, and gets none of {picks} packets afterwards, {how}");
+    let message = format!("path {path} is alive, but gets none of {picks} packets afterwards, {how}");
     Err(found(Invariant::Reaches, message))
 }

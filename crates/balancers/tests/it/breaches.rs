@@ -40,11 +40,11 @@ fn what_a_single_call_does_wrong() {
     let breach = assert_breach("outside", Invariant::BelowPaths, "paths 5; stream 0; pick; pick");
     assert_eq!(breach.message, "afterwards packet 7 takes path 5 of 5");
     let breach = assert_breach("beside", Invariant::OwnMemory, "paths 1; stream 0; trim path=0");
-    assert_eq!(breach.message, "`feedback` writes beside its memory");
+    assert_eq!(breach.message, "`feedback` writes outside of its memory");
     let breach = assert_breach("meddles", Invariant::OwnMemory, "paths 1; stream 0; pick");
-    assert_eq!(breach.message, "`pick` writes a field that is the host's");
+    assert_eq!(breach.message, "`pick` writes a field of the host");
     let breach = assert_breach("scribbles", Invariant::OwnMemory, "paths 1; stream 0");
-    assert_eq!(breach.message, "`alive` writes what it may only read");
+    assert_eq!(breach.message, "`alive` writes memory that it may only read");
     let breach = assert_breach("revives", Invariant::OnlyAlive, "paths 2; stream 0; timeout path=0; pick");
     assert!(breach.to_string().ends_with("\ntimeout path=0\npick # path 0\n"), "{breach}");
     let steady = "paths 2; stream 0".to_owned() + &"; pick".repeat(101);
@@ -60,7 +60,7 @@ fn what_only_two_plays_show() {
 #[test]
 fn a_path_that_is_never_taken_again_is_told() {
     let breach = assert_breach("starves", Invariant::Reaches, "paths 2; stream 0; ecn path=0");
-    assert!(breach.message.starts_with("path 0 is alive, and gets none of 512 packets"), "{breach}");
+    assert!(breach.message.starts_with("path 0 is alive, but gets none of 512 packets"), "{breach}");
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn a_setting_that_breaks_the_experiment_is_named() {
         ("fabric.delay=2000s", "delay is at most 1000s"),
         ("fabric.loss=-0.5", "-0.5 is not a probability: 0 to 1, such as 0.001"),
         ("fabric.loss=1", "1 in the rack layer: no flow would ever finish"),
-        ("fabric.loss=1e-12", "is too small: a probability is a multiple of 2^-32"),
+        ("fabric.loss=1e-12", "is too small: probabilities are multiples of 2^-32"),
         ("fabric.loss={ rack = 0, core = 0.1 }", "the layer `aggregation` has no value"),
         ("transport.rto_initial=0s", "a timeout is above 0 and at most rto_max"),
         ("transport.mss=18446744073709551615B", "a packet has 1 to 65535 bytes"),
@@ -110,7 +110,7 @@ fn a_setting_that_breaks_the_experiment_is_named() {
         ("schemes.dctcp.parameters.g_shift=11", "g_shift = 11 is outside 1..=10"),
         ("fabric.k", "expected PATH=VALUE"),
         ("schemes.xmp.subflows=[2,99]", "99 subflows: this fabric has 1 to 16 distinct paths"),
-        ("workloads.permutation.size=[\"9MB\",\"1MB\"]", "the first size is above the second"),
+        ("workloads.permutation.size=[\"9MB\",\"1MB\"]", "the first size must not be above the second"),
         ("transport.rto_min=2min", "\"min\" is not a unit of a duration"),
     ] {
         let message = fails(tresse(dir.path()).args(["run", "xmp/table1", "--set", setting]), 2);

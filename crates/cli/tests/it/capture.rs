@@ -250,7 +250,7 @@ fn a_capture_needs_packets_of_one_case() {
     let refused = |args: &[&str]| fails(tresse(dir.path()).args(args), 2);
     let capture = ["export", "run", "--format", "pcapng", "-o", "t.pcapng"];
     let several = refused(&capture);
-    assert!(several.contains("a capture holds one case and seed, but there are 3"), "{several}");
+    assert!(several.contains("a capture has room for one case and seed, but there are 3"), "{several}");
     let none = refused(&[&capture[..], &["--only", "scheme=xmp", "--only", "host=1"]].concat());
     assert!(none.contains("no row is left"), "{none}");
     let export = tresse(dir.path()).args(capture).args(["--only", "scheme=xmp"]).output().expect("it starts");

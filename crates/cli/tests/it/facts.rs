@@ -277,9 +277,14 @@ fn a_trace_of_reports_shows_the_pace() {
     let json: Value = serde_json::from_slice(&played("nscc", "report", &["--json"]).stdout).expect("JSON");
     assert_eq!((&json[0]["cwnd"], &json[0]["pace_bytes_per_us"]), (&154.into(), &Value::Null));
     for (controller, script, more, message) in [
-        ("nscc", "ack 1", &[][..], "nscc has the hook `report` only, and `ack 1` is not of it"),
-        ("xmp", "report", &[], "xmp has no hook `report`, and `report` is of it"),
-        ("nscc", "report", &["--host", "bpf"], "nscc runs in no Linux kernel: TCP does not report the fate"),
+        ("nscc", "ack 1", &[][..], "nscc has only the hook `report`, and `ack 1` is not one of its events"),
+        ("xmp", "report", &[], "xmp has no hook `report`, which `report` needs"),
+        (
+            "nscc",
+            "report",
+            &["--host", "bpf"],
+            "nscc does not run in a Linux kernel:  TCP does not report the fate",
+        ),
     ] {
         let output = played(controller, script, more);
         let said = String::from_utf8_lossy(&output.stderr);

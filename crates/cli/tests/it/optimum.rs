@@ -187,7 +187,7 @@ fn a_minimum_rate_above_a_hosts_link_is_told_by_that_link() {
     );
     assert!(why.contains("(1200 Mbit/s) needs 1200 Mbit/s of link `"), "{why}");
     assert!(why.contains("edge ") && why.contains("` (1000 Mbit/s), which can carry 1000 Mbit/s"), "{why}");
-    assert!(why.ends_with("at most 83.3333 % of it can be had"), "{why}");
+    assert!(why.ends_with("at most 83.3333 % of it is possible"), "{why}");
 }
 
 #[test]

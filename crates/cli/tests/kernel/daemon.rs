@@ -234,7 +234,7 @@ fn a_daemon_that_was_killed_adopts_live_connections_and_follows_its_file() {
     daemon.configure(|text| text.replace("subflows = 3", "subflow = 5"));
     assert!(daemon.says("the configuration stays as it was"), "{}", daemon.log());
     daemon.configure(|text| text.replace("subflow = 5", "subflows = 5"));
-    assert!(daemon.says("was read again"), "{}", daemon.log());
+    assert!(daemon.says("was reloaded"), "{}", daemon.log());
     let second = net.connect();
     assert!(has(&second, 5), "{}", daemon.log());
     assert_eq!(first.subflows().len(), 3, "what is managed keeps what it has");
@@ -311,7 +311,7 @@ fn a_namespace_may_vanish_and_come_back() {
     assert!(has(&flow, 2) && has(&theirs, 2), "{}", daemon.log());
     drop(theirs);
     drop(other);
-    assert!(daemon.says("the namespace has gone"), "{}", daemon.log());
+    assert!(daemon.says("the namespace has disappeared"), "{}", daemon.log());
     let third = net.connect();
     assert!(has(&third, 2), "{}", daemon.log());
     assert_eq!(daemon.status()["namespaces"].as_array().map(Vec::len), Some(1));

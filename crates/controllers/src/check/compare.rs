@@ -88,8 +88,7 @@ pub(super) fn rtt_ratios(scheme: &Arc<ConfiguredController>, script: &Script) ->
             return Err(Found {
                 invariant: Invariant::RttRatios,
                 message: format!(
-                    "event {} adds {gain} packets to subflow {}, but {other_gain} with RTTs {factor} times \
-                     as long",
+                    "event {} adds {gain} packets to subflow {}, but {other_gain} with RTTs {factor} times as long",
                     k + 1,
                     a.subflow
                 ),

@@ -168,7 +168,7 @@ impl Watched {
         if pace > most {
             let mbps = report.line_rate;
             self.broken(Invariant::Pace, || {
-                format!("`report` of subflow {i} answers {pace} bytes/us, of a link of {mbps} Mbit/s: {most} at most")
+                format!("`report` of subflow {i} answers {pace} bytes/us on a link of {mbps} Mbit/s: at most {most} are allowed")
             });
         }
         self.group[i].cwnd = is.clamp(1, WIDEST);
@@ -194,7 +194,7 @@ impl Watched {
 }
 
 /// What a hook may not write.
-const FIELDS: &str = "a field that is the host's";
+const FIELDS: &str = "a field of the host";
 
 impl Hooks for Watched {
     type Saved = Subflow;

@@ -238,9 +238,9 @@ impl Script {
         ) {
             (None, _) => Ok(()),
             (Some(event), true) => {
-                Err(format!("{name} has the hook `report` only, and `{event}` is not of it"))
+                Err(format!("{name} has only the hook `report`, and `{event}` is not one of its events"))
             }
-            (Some(event), false) => Err(format!("{name} has no hook `report`, and `{event}` is of it")),
+            (Some(event), false) => Err(format!("{name} has no hook `report`, which `{event}` needs")),
         }
     }
 }
@@ -364,14 +364,14 @@ fn place(text: &str, script: &Script) -> Result<usize, String> {
 fn rtt_of(text: &str) -> Result<u32, String> {
     let eighths = eighths(text)?.round();
     if !(f64::from(SRTT_LEAST)..f64::from(SRTT_LIMIT)).contains(&eighths) {
-        return Err(format!("`{text}` is not an RTT: 1 us to 16 s"));
+        return Err(format!("`{text}` is not an RTT from 1 us to 16 s"));
     }
     Ok(eighths as u32)
 }
 
 /// A duration such as `20us` or `1.5ms`, in 1/8 us.
 fn eighths(text: &str) -> Result<f64, String> {
-    let bad = || format!("`{text}` is not a time; expected for instance `20us` or `1.5ms`");
+    let bad = || format!("`{text}` is not a time; expected a value such as `20us` or `1.5ms`");
     let unit = text.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(bad)?;
     let (value, unit) = text.split_at(unit);
     let value: f64 = value.parse().map_err(|_| bad())?;

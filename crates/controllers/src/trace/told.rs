@@ -123,7 +123,7 @@ pub(super) const USUAL_HOP: Hop = Hop { bytes: 0, time: 0, queue: 0, rate: 100_0
 fn packets(text: &str) -> Result<u32, String> {
     let number = text.parse().map_err(|_| format!("`{text}` is not a whole number"))?;
     if number >= CWND_LIMIT {
-        return Err(format!("a report is of at most {} packets", CWND_LIMIT - 1));
+        return Err(format!("a report covers at most {} packets", CWND_LIMIT - 1));
     }
     Ok(number)
 }

@@ -247,16 +247,16 @@ fn a_controller_has_the_hooks_of_tcp_or_report() {
     assert_eq!(windows(controller, &[], "report delivered=3\nreport lost=2\nreport"), [19, 1, 1]);
     let script = Script::parse("report\nack 1 subflow=0").expect("a good script");
     let why = script.suits(controller).expect_err("it has no such hook");
-    assert_eq!(why, "told_of_all has the hook `report` only, and `ack 1` is not of it");
+    assert_eq!(why, "told_of_all has only the hook `report`, and `ack 1` is not one of its events");
     let why = script.suits(find("reno").expect("it is built in")).expect_err("it has no such hook");
-    assert_eq!(why, "reno has no hook `report`, and `report` is of it");
+    assert_eq!(why, "reno has no hook `report`, which `report` needs");
 
     for (name, signals, more, message) in [
         (
             "both_kinds",
             packets,
             ".report = told, .timeout = timeout",
-            "both_kinds: .report comes in place of the hooks of TCP: leave .timeout out, or .report",
+            "both_kinds: .report replaces the hooks for TCP: leave out .timeout, or .report",
         ),
         (
             "unsaid",
@@ -264,12 +264,17 @@ fn a_controller_has_the_hooks_of_tcp_or_report() {
             ".report = told",
             "unsaid: .report needs SIGNAL_PACKETS among its .signals",
         ),
-        ("deaf", packets, ".timeout = timeout", "deaf: SIGNAL_PACKETS goes to the hook .report: write it"),
+        (
+            "deaf",
+            packets,
+            ".timeout = timeout",
+            "deaf: SIGNAL_PACKETS is for the hook .report, which is missing",
+        ),
         (
             "blind",
             "SIGNAL_LOSS | SIGNAL_TELEMETRY",
             ".timeout = timeout",
-            "blind: SIGNAL_TELEMETRY comes with the hook .report only",
+            "blind: SIGNAL_TELEMETRY needs the hook .report",
         ),
     ] {
         let error = sprayed(name, signals, more).expect_err(name).to_string();

@@ -42,7 +42,7 @@ pub(super) fn the_only(
             let only = |case| pairs(axes, case).map(|pair| format!(" --only {pair}")).collect::<String>();
             let shown: Vec<String> = cases.iter().map(|case| format!(" {}", only(case))).collect();
             Err(Diagnostic::input(format!(
-                "{}: {format} holds one case and seed, but there are {n}; choose one:\n{}",
+                "{}: {format} has room for one case and seed, but there are {n}; choose one:\n{}",
                 run.display(),
                 shown.join("\n")
             )))

@@ -56,7 +56,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     if let Some(flow) = flows.iter().find(|f| f.from.max(f.to) >= hosts.min(MOST_HOSTS)) {
         let host = flow.from.max(flow.to);
         let message = format!(
-            "host {host} has no address in this format: the fabric has {hosts} hosts, the format \
+            "host {host} has no address in this format: the fabric has {hosts} hosts, but the format \
             allows 65536"
         );
         return Err(Diagnostic::input(message).of(run.display().to_string()));
@@ -75,7 +75,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
             .map_err(unwritten)?;
     }
     let mut notes = vec![
-        "a flow ends here when its last byte arrives, in the HPCC simulator when its last ACK does"
+        "here a flow ends when its last byte arrives; in the HPCC simulator, when its last ACK does"
             .to_owned(),
     ];
     if unfinished > 0 {

@@ -50,7 +50,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     let Some(steps) = Steps::new(&flows, length) else { return Err(super::none(run)) };
     if steps.count as u64 * flows.len() as u64 > MOST {
         let message = format!(
-            "{} flows in {} intervals are more than the {MOST} values that Flent is given: keep fewer flows with \
+            "{} flows in {} intervals are more than the limit of {MOST} values for Flent: keep fewer flows with \
              `--only group=…`, or run the experiment again with longer intervals in `[measure] samples`",
             flows.len(),
             steps.count
@@ -74,7 +74,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     let metadata = json!({
         "NAME": "tcp_nup",
         "TITLE": title,
-        "NOTE": "simulated; TCP upload::N is a flow, its tcp_rtt the mean and its tcp_cwnd the sum of its subflows",
+        "NOTE": "simulated; TCP upload::N is a flow, its tcp_rtt the mean over and its tcp_cwnd the sum over its subflows",
         "TIME": time(&finished.host.started),
         "T0": EPOCH,
         "LENGTH": total,

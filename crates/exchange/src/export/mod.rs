@@ -77,7 +77,7 @@ pub fn export(
         Format::Arrow => whole::arrow(run, one, only, out).map(|()| Vec::new()),
         _ if table.is_some() => {
             let message =
-                "only `csv` and `arrow` hold one table; other formats take the tables that they need";
+                "only `csv` and `arrow` have one table; other formats take the tables that they need";
             Err(Diagnostic::input(message).of(format!("--table {one}")))
         }
         Format::Perfetto => perfetto::write(run, only, out),

@@ -65,15 +65,15 @@ fn notes(made_up: u64, twice: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if made_up > 0 {
         notes.push(format!(
-            "{made_up} packets of handshakes were not simulated, and say so in their comments \
+            "{made_up} packets of handshakes were not simulated, as their comments say \
              (`[transport] handshake = true` simulates them)"
         ));
     }
     if twice > 0 {
         let connections = if twice == 1 { "a connection".to_owned() } else { format!("{twice} connections") };
         notes.push(format!(
-            "both ends of {connections} were recorded, so the packets are there twice, and Wireshark takes each second \
-             one for a retransmission; choose a host, such as `--only host=0`"
+            "both ends of {connections} were recorded, so each packet appears twice, and Wireshark takes the second one for \
+             a retransmission; choose a host, such as `--only host=0`"
         ));
     }
     notes
@@ -99,12 +99,12 @@ fn name(run: &Path) -> String {
 
 fn too_large(run: &Path, row: &Packet) -> Diagnostic {
     Diagnostic::input(format!(
-        "{}: a segment of {} bytes has no room in an IP packet beside the options of MPTCP",
+        "{}: a segment of {} bytes does not fit into an IP packet with the options of MPTCP",
         row.key.name(),
         row.payload
     ))
     .of(run.display().to_string())
-    .hint("with `[transport] mss = \"60kB\"` or less it has")
+    .hint("use `[transport] mss = \"60kB\"` or less")
 }
 
 fn failed(error: PcapError) -> Diagnostic {

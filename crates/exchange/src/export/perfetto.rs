@@ -35,7 +35,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
             }
         }
         None => notes.push(
-            "the run has no samples, so no windows and rates of subflows: `[measure] samples = \"1ms\"`"
+            "the run has no samples, so there are no windows and rates of subflows: set `[measure] samples = \"1ms\"`"
                 .to_owned(),
         ),
     }

@@ -113,7 +113,7 @@ impl Table {
             }
             // The table that every run has, when it has ended.
             Err(_) if !run.join("flows.parquet").exists() => {
-                return Err(Diagnostic::input(format!("{shown} is not there: the run has not ended")));
+                return Err(Diagnostic::input(format!("{shown} does not exist: the run has not ended")));
             }
             Err(_) => return Ok(None),
         };

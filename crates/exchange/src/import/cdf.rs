@@ -39,10 +39,10 @@ pub(crate) fn draft(input: &Input) -> Result<Draft, Diagnostic> {
                 return percent.error(input, "the first percentage must be 0, as traffic_gen.py requires");
             }
             Some((before, _)) if x <= before => {
-                return size.error(input, "sizes must rise from line to line");
+                return size.error(input, "sizes must increase from line to line");
             }
             Some((_, before)) if y <= before => {
-                return percent.error(input, "percentages must rise from line to line");
+                return percent.error(input, "percentages must increase from line to line");
             }
             _ if y > 100.0 => return percent.error(input, "more than 100 %"),
             _ => {}
@@ -61,10 +61,8 @@ pub(crate) fn draft(input: &Input) -> Result<Draft, Diagnostic> {
     );
     let line = |key: &str, why: &str| (key.to_owned(), why.to_owned());
     Ok(Draft {
-        title: format!("Flows of the sizes of {}", input.name),
-        about: vec![
-            "The distribution says nothing about a network: the fabric and the load are ours.".into(),
-        ],
+        title: format!("Flows with the sizes in {}", input.name),
+        about: vec!["The distribution does not describe a network: the fabric and the load are ours.".into()],
         fabric: vec![
             line("topology = \"leaf-spine\"", "not in the file: ours"),
             line("leaves = 4", ""),

@@ -86,7 +86,7 @@ impl Draft {
                     (format!("file = {name}"), String::new()),
                 ];
                 if let Some(duration) = duration {
-                    let why = "not in the file: no flow has an end; this is ours".into();
+                    let why = "not in the file, in which no flow ends: ours".into();
                     keys.push((format!("duration = \"{duration}\""), why));
                 }
                 (keys, None)
@@ -95,7 +95,7 @@ impl Draft {
                 let keys: Vec<Line> = vec![
                     (
                         "pattern = \"permutation\"".into(),
-                        "not in the file, which has no traffic: all this is ours".into(),
+                        "not in the file, which has no traffic: all of this is ours".into(),
                     ),
                     ("size = \"10MB\"".into(), String::new()),
                     ("rounds = 4".into(), String::new()),
@@ -180,9 +180,9 @@ impl Draft {
             line(
                 "initial_window",
                 "10pkt",
-                "RFC 6928; this and what follows is ours, the file says nothing about hosts",
+                "RFC 6928; this and the rest are ours, because the file says nothing about hosts",
             ),
-            line("rto_min", "10ms", "as data centres set it; Linux has 200ms"),
+            line("rto_min", "10ms", "usual in data centres; Linux has 200ms"),
             line("rto_initial", "1s", "RFC 6298"),
             line("rto_max", "60s", ""),
             line("recovery", "sack", ""),

@@ -34,8 +34,8 @@ pub(crate) fn draft(topology: &Input, flows: Option<&Input>) -> Result<Draft, Di
         Some(input) => Traffic::Flows(read_flows(input, &network, &mut notes)?, None),
         None => Traffic::Permutation,
     };
-    let about = "The simulator's configuration has its queues, its ECN thresholds and its transport; here they are \
-                 ours. Its priority flow control is left out: full queues drop.";
+    let about = "Queues, ECN thresholds and transport are in the simulator's configuration; here they are ours. \
+                 Its priority flow control is left out: full queues drop.";
     Ok(Draft {
         title: match &traffic {
             Traffic::Flows(flows, _) => {
@@ -110,7 +110,9 @@ fn network(input: &Input, notes: &mut Vec<String>) -> Result<Network, Diagnostic
     if nodes > MOST_NODES || switches >= nodes {
         return word.error(
             input,
-            format!("{nodes} nodes, {switches} of them switches: expected hosts too, and at most 2^22"),
+            format!(
+                "{nodes} nodes, {switches} of them switches: expected some hosts, and at most 2^22 nodes"
+            ),
         );
     }
     let mut is_switch = vec![false; nodes as usize];
@@ -239,7 +241,7 @@ fn loss(word: &Word, input: &Input) -> Result<String, Diagnostic> {
     let probability = serde_json::from_value::<Probability>(value.into());
     match probability {
         Ok(_) if value < 1.0 => Ok(format!("{value:?}")),
-        Ok(_) => word.error(input, "with an error rate of 1 nothing ever arrives"),
+        Ok(_) => word.error(input, "with an error rate of 1 nothing would ever arrive"),
         Err(e) => word.error(input, e.to_string()),
     }
 }
@@ -249,10 +251,8 @@ fn read_flows(input: &Input, network: &Network, notes: &mut Vec<String>) -> Resu
     let mut lines = (1..).zip(input.text.lines()).map(|(n, text)| of_line(n, text)).filter(|w| !w.is_empty());
     let Some(first) = lines.next() else { return input.ends("the number of flows") };
     if first.len() != 1 {
-        return first[0].error(
-            input,
-            instead("expected the number of flows alone in the first line", input.text, FLOWS),
-        );
+        return first[0]
+            .error(input, instead("expected only the number of flows in the first line", input.text, FLOWS));
     }
     let count: u64 = first[0].number(input, "the number of flows")?;
     if count == 0 {
@@ -260,7 +260,7 @@ fn read_flows(input: &Input, network: &Network, notes: &mut Vec<String>) -> Resu
     }
     if count > MOST_FLOWS {
         return first[0]
-            .error(input, format!("{count} flows do not fit into memory: a workload has at most 10^8"));
+            .error(input, format!("{count} flows do not fit into memory: a workload may have at most 10^8"));
     }
     let mut flows: Vec<Flow> = Vec::new();
     let mut kinds = (false, false);
@@ -291,7 +291,7 @@ fn read_flows(input: &Input, network: &Network, notes: &mut Vec<String>) -> Resu
         kinds.1 |= dport.number::<u32>(input, "a port")? != 100;
         let bytes: u64 = size.number(input, "a size in bytes")?;
         if bytes == 0 {
-            return size.error(input, "a flow of 0 bytes: the simulator would never end it");
+            return size.error(input, "a flow of 0 bytes would never end in the simulator");
         }
         if let Some(message) = PACKETS.refuse(bytes) {
             return size.error(input, message);
@@ -310,7 +310,7 @@ fn read_flows(input: &Input, network: &Network, notes: &mut Vec<String>) -> Resu
             return input.ends(&format!("{count} flows, as the first line says; found {found}"));
         }
         notes.push(format!(
-            "{}: the first line says {count} flows, and there are {found}: traffic_gen.py leaves digits of its \
+            "{}: the first line says {count} flows, but there are {found}: traffic_gen.py leaves digits of its \
              estimate behind the number",
             input.name
         ));
@@ -326,7 +326,7 @@ fn read_flows(input: &Input, network: &Network, notes: &mut Vec<String>) -> Resu
         notes.push("`pg` is left out: all flows are in one class".to_owned());
     }
     if kinds.1 {
-        notes.push("`dport` is left out: each flow has ports of its own".to_owned());
+        notes.push("`dport` is left out: each flow has its own ports".to_owned());
     }
     Ok(flows)
 }

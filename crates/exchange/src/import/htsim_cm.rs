@@ -71,7 +71,8 @@ fn usual(input: &Input, nodes: u32) -> Result<(Clos, Vec<String>), Diagnostic> {
     let nodes = u64::from(nodes);
     let Some(k) = (2..=128).step_by(2).find(|k| k * k * k / 4 == nodes) else {
         let name = input.name;
-        let message = format!("no fat tree has {nodes} hosts (k^3/4), and the file does not say its network");
+        let message =
+            format!("no fat tree has {nodes} hosts (k^3/4), and the file does not name its network");
         let hint = format!("name the topology too: `tresse import htsim-cm {name} FILE.topo`");
         return Err(Diagnostic::input(message).of(name).hint(hint));
     };
@@ -138,12 +139,12 @@ impl<'a> Matrix<'a> {
             return input.ends("connections such as `0->13 id 1 start 0 size 2000000`");
         }
         if found != connections {
-            let message = format!("{connections} connections, as its header says; there are {found}");
+            let message = format!("{connections} connections, as in its header; there are {found}");
             return input.ends(&message);
         }
         if matrix.failures.len() != failures as usize {
             return input.ends(&format!(
-                "{failures} failures, as its header says; there are {}",
+                "{failures} failures, as in its header; there are {}",
                 matrix.failures.len()
             ));
         }
@@ -183,7 +184,7 @@ impl<'a> Matrix<'a> {
                 "id" => {
                     id = value(input, key, rest.next())?;
                     if id == 0 {
-                        return key.error(input, "a flow's id is not 0");
+                        return key.error(input, "a flow's id must not be 0");
                     }
                 }
                 "trigger" => {
@@ -192,7 +193,7 @@ impl<'a> Matrix<'a> {
                     };
                     self.triggers.start(input, word, number)?;
                     if trigger.replace(word).is_some() {
-                        return key.error(input, "a flow waits for one trigger");
+                        return key.error(input, "a flow waits for only one trigger");
                     }
                 }
                 "send_done_trigger" | "recv_done_trigger" => {
@@ -265,8 +266,10 @@ impl<'a> Matrix<'a> {
                 return word.error(input, message);
             }
             if clos.layers.last().is_some_and(|l| l.bundle > 1) {
-                return word
-                    .error(input, "one link of a bundle cannot be named: `Bundle` of tier 2 is more than 1");
+                return word.error(
+                    input,
+                    "a single link of a bundle cannot be named: `Bundle` of tier 2 is more than 1",
+                );
             }
             Ok(clos.core_link(switch, link))
         });

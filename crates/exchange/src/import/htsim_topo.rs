@@ -137,7 +137,8 @@ impl Clos {
                     return key.error(input, format!("`{}` comes before the tiers", key.text));
                 }
                 (_, None, None) => {
-                    return key.error(input, format!("`{}` of which tier? `Tier 0` comes first", key.text));
+                    return key
+                        .error(input, format!("`{}` belongs to a tier: `Tier 0` must come first", key.text));
                 }
                 (_, None, Some(tier)) => {
                     let known = known.expect("the key is of the header or of a tier");
@@ -234,7 +235,7 @@ impl Clos {
             above.push(up / bundle);
         }
         if nodes > MOST || nodes.saturating_mul(above.iter().product()) > MOST * 8 {
-            return Err(Diagnostic::input(format!("{nodes} hosts are too many to be built")).of(input.name));
+            return Err(Diagnostic::input(format!("{nodes} hosts are too many to build")).of(input.name));
         }
         let mut notes = Vec::new();
         let mut layers = Vec::new();
@@ -261,7 +262,7 @@ impl Clos {
             layers.push(Layer { rate: Rate(rate), delay: Duration(ps), bundle, queue: down.or(up) });
         }
         if layers.iter().any(|l| l.queue.is_some()) && layers.iter().any(|l| l.queue.is_none()) {
-            notes.push("queues are left out: not every tier says its own".to_owned());
+            notes.push("queues are left out: not every tier has its own".to_owned());
             layers.iter_mut().for_each(|l| l.queue = None);
         }
         let clos = Self {
@@ -383,8 +384,7 @@ impl Clos {
         Draft {
             title: format!("A Clos network of {} hosts from htsim", self.hosts()),
             about: vec![
-                "htsim's command line says the queues, the packets and the transport; here they are ours."
-                    .into(),
+                "Queues, packets and transport are on htsim's command line; here they are ours.".into(),
             ],
             fabric,
             queue,

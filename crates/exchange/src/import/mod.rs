@@ -95,7 +95,7 @@ impl Imported {
     /// If a file is there already, or cannot be written.
     pub fn write(&self, replace: bool) -> Result<(), Diagnostic> {
         if let Some((path, _)) = self.files.iter().find(|(path, _)| !replace && path.exists()) {
-            let message = format!("{} exists already and was left unchanged", path.display());
+            let message = format!("{} already exists and was left unchanged", path.display());
             return Err(Diagnostic::input(message).hint("choose another name, or replace it with `--force`"));
         }
         let partial = |path: &Path| {

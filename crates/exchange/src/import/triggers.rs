@@ -85,7 +85,7 @@ impl<'a> Triggers<'a> {
             ("oneshot", _) => Kind::OneShot,
             ("multishot", _) => Kind::MultiShot,
             (_, Some(count @ 1..)) => Kind::Barrier(count),
-            _ => return kind.error(input, "a barrier has a count of at least 1"),
+            _ => return kind.error(input, "a barrier needs a count of at least 1"),
         };
         let trigger = self.entry(number, words[0]);
         if trigger.kind.replace(which).is_some() {
@@ -111,7 +111,7 @@ impl<'a> Triggers<'a> {
         match *missing {
             [] if header != declared => {
                 notes.push(format!(
-                    "the header says {header} triggers; {declared} are declared, and no other is used"
+                    "the header says {header} triggers, but {declared} are declared, and no others are used"
                 ));
             }
             [] => {}
@@ -153,7 +153,7 @@ impl<'a> Triggers<'a> {
 /// The id of a trigger.
 fn id(input: &Input, word: &Word) -> Result<u32, Diagnostic> {
     match word.number(input, "the id of a trigger")? {
-        0 => word.error(input, "a trigger's id is not 0"),
+        0 => word.error(input, "a trigger's id must not be 0"),
         id => Ok(id),
     }
 }

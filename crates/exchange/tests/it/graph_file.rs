@@ -195,7 +195,7 @@ fn what_is_wrong_with_json_is_told_with_its_line() {
         (
             "\"b\", \"kind\"",
             "\"b\", \"rack\": 1, \"kind\"",
-            "net:3:1: `b` has a rack, `a` has none: either all hosts say theirs, or none does",
+            "net:3:1: `b` has a rack, `a` has none: give all hosts a rack, or none",
         ),
         (
             "\"b\", \"rate\": \"1Gbps\"",
@@ -241,7 +241,7 @@ fn what_is_wrong_with_json_is_told_with_its_line() {
         (
             "\"b\", \"kind\": \"host\"",
             "\"b\", \"kind\": \"switch\"",
-            "number of hosts: 1; a network has at least two: nodes with",
+            "number of hosts: 1; a network needs at least two: hosts are nodes with",
         ),
     ] {
         assert!(SMALL.contains(old), "{old}");

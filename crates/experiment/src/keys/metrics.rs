@@ -142,8 +142,8 @@ pub const METRICS: &[MetricRow] = rows! {
 
 /// The metrics of a window, of its groups, and of subflows.
 pub const WINDOW_METRICS: &[MetricRow] = rows! {
-    Windows "goodput_mean_bps" "bit/s" "what arrived of a flow over the time that it was active in the window, the mean over flows";
-    Windows "goodput_total_bps" "bit/s" "what arrived of all flows, over the length of the window, or of the part of it that the run reached";
+    Windows "goodput_mean_bps" "bit/s" "a flow's payload that arrived in the window, divided by the time that it was active there, the mean over flows";
+    Windows "goodput_total_bps" "bit/s" "the payload of all flows that arrived in the window, divided by its length, or by the part of it that the run reached";
     Windows "goodput_min_bps" "bit/s" "the lowest of any flow";
     Windows "goodput_max_bps" "bit/s" "the highest of any flow";
     Windows "jain_ratio" "" "Jain's index of the flows' rates";

@@ -231,7 +231,7 @@ fn what_a_node_lacks_is_told_with_its_name() {
         "node 4 (`coll`) of rank 0: there is no group `3`",
     );
     refused(&[node(4, "x", COMP).number(7, u64::MAX)], "it takes more than 2^64 ps");
-    refused(&[node(4, "x", COMP).after(&[5])], "it depends on node 5, which its file does not have");
+    refused(&[node(4, "x", COMP).after(&[5])], "it depends on node 5, which is not in its file");
     let python = Message::default().bytes(1, b"['[{\"pg_name\": 3}]']");
     let init = node(1, "init", METADATA).bytes(8, &python.0);
     refused(&[init], "node 1 (`init`): its inputs are not a list of process groups");

@@ -242,12 +242,12 @@ fn what_is_no_network_is_told_by_name() {
     assert_eq!(with(&|g| g.ports[2].ends = [1, 1]), "a link from `s` to itself");
     assert_eq!(with(&|g| g.nodes[2].name = "h1".into()), "two nodes are called `h1`");
     assert_eq!(with(&|g| g.ports.truncate(3)), "a link leads from `s` to `h2`, but not back");
-    let layers = "the link of `h1` and `s` is in one layer there, and in another back";
+    let layers = "the link between `h1` and `s` is in different layers in its two directions";
     assert_eq!(with(&|g| g.ports[1].layer = 1), layers);
     let rack = |g: &mut Graph| g.nodes[0].kind = NodeKind::Host { rack: Some(3), pod: None };
     assert!(with(&rack).starts_with("`h1` has a rack, `h2` has none"));
-    assert_eq!(error(graph(&["h1", "s"], &[[0, 1]])), "number of hosts: 1; a network has at least two");
-    assert_eq!(error(graph(&["s1", "s2"], &[[0, 1]])), "number of hosts: 0; a network has at least two");
+    assert_eq!(error(graph(&["h1", "s"], &[[0, 1]])), "number of hosts: 1; a network needs at least two");
+    assert_eq!(error(graph(&["s1", "s2"], &[[0, 1]])), "number of hosts: 0; a network needs at least two");
     assert_eq!(error(graph(&["h1", "s", "h2"], &[[0, 1]])), "the host `h2` has no link");
     let two = graph(&["h1", "s1", "h2", "h3", "s2", "h4"], &[[0, 1], [1, 2], [3, 4], [4, 5]]);
     assert_eq!(error(two), "the host `h1` cannot reach the host `h3`: hosts do not forward");

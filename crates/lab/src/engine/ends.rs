@@ -1,4 +1,4 @@
-//! What ends: rounds, and the whole replication.
+//! The ends of rounds and of the whole replication.
 
 use indexmap::IndexMap;
 
@@ -14,7 +14,7 @@ where
     M: FnMut(Rows) -> Result<(), E>,
     W: Network,
 {
-    /// The next round begins now: nothing is there any more.
+    /// The next round begins now, on an empty network.
     pub(super) fn end_round(&mut self) -> Result<(), E> {
         if self.live.is_empty() {
             self.observe_end()?;
@@ -24,7 +24,7 @@ where
         Ok(())
     }
 
-    /// What observers know until now is handed on.
+    /// Passes on what observers have measured until now.
     fn observe_end(&mut self) -> Result<(), E> {
         for observer in &mut self.observers {
             observer.round_ended(&self.world).map_or(Ok(()), &mut self.measured)?;
@@ -32,7 +32,7 @@ where
         Ok(())
     }
 
-    /// Hands on the flows that have ended since the last time.
+    /// Passes on the flows that have ended since the last time.
     pub(super) fn hand_on(&mut self) -> Result<(), E> {
         self.handed_at = self.world.hops();
         // Of a round in the order in which they were started.
@@ -58,7 +58,7 @@ where
         Ok(())
     }
 
-    /// Stops what has not finished, and returns what was measured; the network as it is then.
+    /// Stops everything that has not finished, and returns the measurements and the network as it is then.
     pub fn finish(mut self) -> Result<(Outcome, W), E> {
         if self.complete {
             let left: Vec<u64> = self.live.keys().copied().collect();

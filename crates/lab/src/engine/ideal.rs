@@ -1,50 +1,51 @@
 //! The ideal completion time of a flow: the reference of slowdowns.
 //!
-//! It is that of the message alone on an empty network, with a window that never limits and without a handshake:
+//! It is the time that the message takes alone on an empty network, with a window that never limits it and without
+//! a handshake:
 //!
-//! - the propagation one way, over a shortest path (fewest links; of these the fastest),
+//! - the one-way propagation over a shortest path (fewest links; of these, the fastest),
 //! - the transmission of the first packet at every hop: a full one, or less if the message is shorter,
 //! - the transmission of all other bytes, their headers included, at the rate of the narrowest tier.
 //!
 //! A tier is the set of links at one distance on the shortest paths between the two hosts, with their rates summed.
-//! Each of them has to be crossed, so whatever subflows and switches choose among these paths, they do not beat the
+//! Each tier has to be crossed, so whatever subflows and switches choose among these paths, they do not beat the
 //! ideal by more than the transmission of a packet at every hop. A flow on a single path takes exactly its ideal
-//! time if the last link is among the slowest, or every packet is full.
+//! time if the last link is among the slowest, or if every packet is full.
 
 use std::collections::BTreeMap;
 
 use tresse_fabric::Topology;
 use tresse_units::{SECOND, Time};
 
-/// The ideal completion times on a network. What was found out is kept: for each pair of switches
-/// that hosts are attached to, and for each switch the distances to it.
+/// The ideal completion times on a network. Results are kept for each pair of switches that hosts are attached to,
+/// and for each switch the distances to it.
 #[derive(Debug)]
 pub struct Ideals<'a> {
     topology: &'a Topology,
     mss: u32,
     header: u32,
-    /// By node: where its ports begin in `outgoing`, and one more.
+    /// The index in `outgoing` at which each node's ports begin, and one more entry for the end.
     starts: Vec<u32>,
     /// The ports by which packets leave each node.
     outgoing: Vec<u32>,
-    /// By address: its only link, if it has one only, to a switch.
+    /// By address: its link to a switch, if it has only one link.
     access: Vec<Option<Access>>,
     /// By destination.
     distances: BTreeMap<u32, Distances>,
-    /// By two switches, or by two hosts of which one has several links.
+    /// By pair of switches, or of hosts of which one has several links.
     ways: BTreeMap<[u32; 2], Option<Way>>,
-    /// By node: the step of a search in which it was met last, and the fastest way there.
+    /// By node: the step of the search that last reached it, and the fastest path to it.
     met: Vec<(u64, Way)>,
-    /// The steps of all searches.
+    /// The number of steps of all searches.
     steps: u64,
 }
 
-/// By switch, how many links lead from it to a destination; [`FAR`] if none does.
+/// The number of links from each switch to a destination; [`FAR`] if there is no path.
 type Distances = Vec<u16>;
 
 const FAR: u16 = u16::MAX;
 
-/// Distances that are kept; 64 MB.
+/// The maximum number of distances to keep: 64 MB.
 const KEPT: usize = 1 << 25;
 
 #[derive(Debug, Clone, Copy)]
@@ -57,18 +58,18 @@ struct Access {
 
 /// The shortest paths between two nodes.
 struct Paths {
-    /// Their links, by the distance from the first node.
+    /// Their links, by distance from the first node.
     tiers: Vec<Vec<u32>>,
     /// The fastest one for a full packet.
     fastest: Way,
 }
 
-/// What there is between two nodes.
+/// The connection between two nodes.
 #[derive(Debug, Clone, Copy)]
 struct Way {
-    /// Of the fastest shortest path: propagation, ps.
+    /// The propagation delay of the fastest shortest path, ps.
     delay: Time,
-    /// How long a byte takes over it, summed over its hops, in 2^-16 ps.
+    /// The time that a byte takes over it, summed over its hops, in 2^-16 ps.
     byte_time: u64,
     /// The rate of the narrowest tier, bit/s.
     narrowest: u64,
@@ -86,15 +87,15 @@ impl Way {
         }
     }
 
-    /// How long a packet takes.
+    /// The time that a packet takes.
     fn time(&self, bytes: u64) -> Time {
         self.delay + ((u128::from(bytes) * u128::from(self.byte_time)) >> 16) as Time
     }
 }
 
 impl<'a> Ideals<'a> {
-    /// For packets with at most `mss` bytes of payload behind `header` bytes. Links that are down must have been
-    /// taken out of `topology`.
+    /// For packets with `header` bytes and at most `mss` bytes of payload. Links that are down must have been
+    /// removed from `topology`.
     pub fn new(topology: &'a Topology, mss: u32, header: u32) -> Self {
         let network = &topology.network;
         let mut starts = vec![0; network.nodes as usize + 1];
@@ -139,7 +140,7 @@ impl<'a> Ideals<'a> {
     }
 
     /// The ideal completion time of a message of `bytes` from one host to another, ps; `None` if no path leads there.
-    /// The links of all addresses of a host count.
+    /// The links of all of a host's addresses count.
     pub fn time(&mut self, from: u32, to: u32, bytes: u64) -> Option<Time> {
         let way = self.way(from, to)?;
         let (mss, header) = (u64::from(self.mss), u64::from(self.header));
@@ -171,14 +172,14 @@ impl<'a> Ideals<'a> {
         *self.ways.entry([from, to]).or_insert(found)
     }
 
-    /// The only link of a host, if it has one only, to a switch.
+    /// The link of a host to a switch, if it has only one link.
     fn only(&self, host: u32) -> Option<Access> {
         let addresses = self.topology.addresses(host);
         self.access[addresses.start as usize].filter(|_| addresses.len() == 1)
     }
 
-    /// The fastest of all these paths, with the narrowest tier of them together. Those between some addresses may
-    /// be longer than others: a tier consists of their links at one distance, and of the last links of shorter ones.
+    /// The fastest of all these paths, with the narrowest tier of all of them. Some may be longer than others: a
+    /// tier consists of their links at one distance, and of the last links of shorter paths.
     fn narrowed(&self, all: &[Paths]) -> Way {
         let longest = all.iter().map(|paths| paths.tiers.len()).max().unwrap_or(0);
         let rate = |distance: usize| {
@@ -247,13 +248,13 @@ impl<'a> Ideals<'a> {
         Some(Paths { tiers, fastest })
     }
 
-    /// The ports by which packets leave a node, and where they lead.
+    /// The ports by which packets leave a node, and the nodes to which they lead.
     fn links(&self, node: u32) -> impl Iterator<Item = (u32, u32)> {
         let [start, end] = [node, node + 1].map(|n| self.starts[n as usize] as usize);
         self.outgoing[start..end].iter().map(|&port| (port, self.topology.network.ends[port as usize][1]))
     }
 
-    /// Sees that the distances to a node are there.
+    /// Makes sure that the distances to a node are known.
     fn find_distances(&mut self, to: u32) {
         if self.distances.contains_key(&to) {
             return;
@@ -283,7 +284,7 @@ impl<'a> Ideals<'a> {
         self.distances.insert(to, distances);
     }
 
-    /// A link as a way.
+    /// A link as a path.
     fn link(&self, port: u32) -> Way {
         let config = &self.topology.configs[port as usize];
         let byte_time = (u128::from(8 * SECOND) << 16) / u128::from(config.rate);

@@ -1,4 +1,4 @@
-//! Carrying out a replication: flows start and stop, links change, observers observe, in the order of time.
+//! Runs a replication: flows start and stop, links change and observers observe, in the order of time.
 
 mod ends;
 pub mod ideal;
@@ -36,10 +36,11 @@ use crate::setup;
 /// Packet-hops between two checks of the stop flag: a few milliseconds of work.
 const BUDGET: u64 = 1 << 16;
 
-/// This many flows are handed on together, if no round ends before.
+/// The number of flows that are passed on together, unless a round ends first.
 const BATCH: usize = 4096;
 
-/// Or after this many packet-hops, some tenths of a second of work: large flows rarely end.
+/// Flows are also passed on after this many packet-hops, a few tenths of a second of work, because large flows
+/// rarely end.
 const HOPS: u64 = 1 << 21;
 
 /// A case under a seed, while it runs.
@@ -63,24 +64,24 @@ pub(crate) struct Engine<'a, M, W> {
     lasting: BTreeMap<([usize; 2], [u32; 3]), u64>,
     /// The simulator's name of the next flow.
     next: u64,
-    /// When an application writes, or a datagram is sent: for which flow.
+    /// The times at which an application writes or a datagram is sent, and for which flow.
     writes: BTreeSet<(Time, u64)>,
-    /// Of this round, in the order of their ends; those that were handed on are in `flows` only.
+    /// The flows of this round, in the order of their ends; those that were passed on are only in `flows`.
     batch: Vec<(Flow, u64)>,
     round: u32,
-    /// Flows of this round were handed on before it ended.
+    /// Whether flows of this round were passed on before it ended.
     is_cut: bool,
-    /// All flows of this round have started together, and nothing else was there.
+    /// Whether all flows of this round started together, and nothing else was there.
     is_whole: bool,
     flows: Vec<Flow>,
     jobs: Vec<(usize, Job)>,
-    /// Jobs that were handed on.
+    /// The number of jobs that were passed on.
     handed: usize,
-    /// Packet-hops until something was handed on the last time.
+    /// The packet-hops when something was last passed on.
     handed_at: u64,
     observers: Vec<Box<dyn Observer<'a> + 'a>>,
     optima: Optima,
-    /// The flows that agents steer.
+    /// The flows that agents control.
     pilot: Option<Pilot>,
     packets: Option<Packets>,
     stuck: Option<String>,
@@ -91,7 +92,7 @@ pub(crate) struct Engine<'a, M, W> {
 struct Running {
     source: Box<dyn Source>,
     halves: Vec<u32>,
-    /// The simulator's names for its flows, by its own.
+    /// The simulator's names for its flows, by its own names.
     names: BTreeMap<u64, u64>,
 }
 
@@ -104,13 +105,13 @@ struct Live {
     what: What,
 }
 
-/// How its data comes about.
+/// How its data arises.
 enum What {
     /// All at once.
     Message,
     /// As an application writes it.
     Written(Writer),
-    /// Datagrams of this many bytes of payload, one in this time.
+    /// Datagrams with this many bytes of payload, one per this interval.
     Datagrams(u32, Time),
 }
 
@@ -119,7 +120,7 @@ where
     M: FnMut(Rows) -> Result<(), E>,
     W: Network,
 {
-    /// `empty` is the network at the start of the run, and `world` that of the case before it.
+    /// `empty` is the network at the start of the run, and `world` is the network of the previous case.
     pub fn new(
         empty: &'a Topology,
         case: &'a Case,
@@ -185,8 +186,7 @@ where
         (0..self.parts.len()).try_for_each(|part| self.poll(part))
     }
 
-    /// Advances time until `pause`, or until the case is over, or `stop` is set. Where it pauses makes
-    /// no difference to what happens.
+    /// Advances time until `pause`, or until the case is over or `stop` is set. Pauses do not affect what happens.
     pub fn turn_until(&mut self, pause: Time, stop: &AtomicBool) -> Result<(), E> {
         while self.complete && !self.is_over() {
             let due = self.until();
@@ -208,7 +208,7 @@ where
         Ok(())
     }
 
-    /// What is done at a time that was waited for.
+    /// The work that is due at the current time.
     fn reach(&mut self, until: Time) -> Result<(), E> {
         if let Some(why) = self.stall.look(&self.world) {
             self.complete = false;
@@ -232,7 +232,7 @@ where
         Ok(())
     }
 
-    /// When something is to be done next, if no flow finishes before.
+    /// When the next work is due, unless a flow finishes first.
     fn until(&self) -> Time {
         let sources = self.parts.iter().map(|p| p.source.next());
         let writes = self.writes.first().map_or(NEVER, |(time, _)| *time);
@@ -251,7 +251,7 @@ where
         self.parts.iter().filter(|p| !p.source.is_endless()).all(|p| p.source.is_over())
     }
 
-    /// Does what a part asks for now.
+    /// Does what a part requests now.
     fn poll(&mut self, part: usize) -> Result<(), E> {
         while let Some(action) = self.parts[part].source.poll(self.world.now()) {
             match action {
@@ -342,7 +342,7 @@ where
         ideals.time(begun.start.from, begun.start.to, begun.start.bytes?)
     }
 
-    /// Applications and datagrams whose time has come.
+    /// Handles the applications and datagrams that are due.
     fn write(&mut self) {
         let now = self.world.now();
         while let Some((_, id)) = self.writes.first().copied().filter(|(time, _)| *time <= now) {
@@ -364,7 +364,7 @@ where
         }
     }
 
-    /// A flow has finished: its part.
+    /// Tells the part of a flow that it has finished.
     fn end(&mut self, record: &FlowRecord) -> usize {
         let begun = self.remove(record);
         self.parts[begun.part].source.handle_finished(self.world.now(), begun.start.name);

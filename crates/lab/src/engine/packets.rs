@@ -12,10 +12,10 @@ use crate::record::flow::Begun;
 use crate::record::outcome::Rows;
 use crate::record::packet::Packet;
 
-/// How many packets are handed on together.
+/// The number of packets that are passed on together.
 const BATCH: usize = 8192;
 
-/// What is known of the connections of recorded hosts, and how much of their packets.
+/// The connections of recorded hosts, and the number of their packets.
 #[derive(Debug)]
 pub(crate) struct Packets {
     wanted: Wanted,
@@ -23,9 +23,9 @@ pub(crate) struct Packets {
     begun: BTreeMap<u64, Begun>,
     /// By connection and subflow.
     addresses: BTreeMap<(u64, u32), [u16; 2]>,
-    /// How many are handed on.
+    /// How many packets have been passed on.
     count: u64,
-    /// The time of the first one beyond the limit.
+    /// The time of the first packet beyond the limit.
     end: Option<Time>,
 }
 
@@ -34,7 +34,7 @@ impl Packets {
         Self { wanted, begun: BTreeMap::new(), addresses: BTreeMap::new(), count: 0, end: None }
     }
 
-    /// A flow starts. Of a connection that stays it is the first one that counts.
+    /// A flow starts. For a persistent connection, its first flow counts.
     pub fn start(&mut self, id: u64, begun: &Begun) {
         let hosts = [begun.start.from, begun.start.to];
         if self.end.is_none() && hosts.iter().any(|host| self.wanted.hosts.contains(host)) {
@@ -42,7 +42,7 @@ impl Packets {
         }
     }
 
-    /// When there were more than may be recorded.
+    /// The time from which on there were more packets than may be recorded.
     pub fn end(&self) -> Option<Time> {
         self.end
     }
@@ -68,7 +68,7 @@ where
     M: FnMut(Rows) -> Result<(), E>,
     W: Network,
 {
-    /// Hands on the packets that were recorded, if there are many, or at the end of all.
+    /// Passes on the recorded packets if there are many, or all of them at the end.
     pub(super) fn hand_on_packets(&mut self, is_end: bool) -> Result<(), E> {
         let Some(packets) = &mut self.packets else { return Ok(()) };
         if !is_end && self.world.recorded() < BATCH {

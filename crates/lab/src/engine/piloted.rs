@@ -1,4 +1,4 @@
-//! Flows that agents outside of the simulator steer.
+//! Flows that agents outside the simulator control.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::Engine;
 use crate::record::flow::Begun;
 use crate::record::outcome::Rows;
 
-/// Puts agents in the place of a scheme's controller.
+/// Replaces a scheme's controller with agents.
 pub(crate) struct Pilot {
     scheme: usize,
     flows: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Pilot {
     taken: Vec<u64>,
 }
 
-/// What is known of a subflow, counted from its beginning.
+/// The state of a subflow, counted from its beginning.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct State {
     /// Payload that has arrived, bytes.
@@ -29,14 +29,14 @@ pub struct State {
     pub counters: Counters,
     /// The smoothed RTT and the smallest, ps; 0: none yet.
     pub rtts: [Time; 2],
-    /// The window, packets; 0: it is not open.
+    /// The window, packets; 0: the subflow is not open.
     pub cwnd: u32,
     /// Packets in flight.
     pub in_flight: u32,
 }
 
 impl Pilot {
-    /// Agents steer the first `flows` of the case's bound scheme `scheme`; the others keep its controller.
+    /// Lets agents control the first `flows` of the case's bound scheme `scheme`; the others keep its controller.
     pub fn new(scheme: usize, flows: usize) -> Self {
         let controller = ConfiguredController::new(agent(), []).expect("it has no parameters");
         Self { scheme, flows, controller: Arc::new(controller), taken: Vec::new() }
@@ -69,23 +69,23 @@ where
         self.world.now()
     }
 
-    /// Why it will never end, if it gave up.
+    /// Why the case will never end, if it gave up.
     pub fn stuck(&self) -> Option<&str> {
         self.stuck.as_deref()
     }
 
-    /// Whether nothing will happen any more, and whether that is because of the case's duration.
+    /// Whether nothing will happen any more, and whether the reason is the case's duration.
     pub fn over(&self) -> Option<bool> {
         let timed = self.case.duration.is_some_and(|end| self.world.now() >= end);
         (!self.complete || self.is_over()).then_some(timed)
     }
 
-    /// The name of steered flow number `flow`, if it has started.
+    /// The name of the controlled flow number `flow`, if it has started.
     fn steered(&self, flow: usize) -> Option<u64> {
         self.pilot.as_ref()?.taken.get(flow).copied()
     }
 
-    /// Whether steered flow number `flow` has started, and has ended.
+    /// Whether the controlled flow number `flow` has started, and whether it has ended.
     pub fn standing(&self, flow: usize) -> (bool, bool) {
         let name = self.steered(flow);
         (name.is_some(), name.is_some_and(|id| !self.live.contains_key(&id)))
@@ -98,7 +98,7 @@ where
         }
     }
 
-    /// A subflow; `None` before it is opened, and when its flow is long gone.
+    /// A subflow; `None` before it is opened, and some time after its flow has ended.
     pub fn state(&self, flow: usize, subflow: usize) -> Option<State> {
         state(&self.world, self.steered(flow)?, subflow)
     }

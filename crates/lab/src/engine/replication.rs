@@ -12,11 +12,11 @@ use crate::record::outcome::{Outcome, Rows};
 use crate::record::progress::Progress;
 use crate::setup;
 
-/// Runs `case` under `seed`, on up to `threads` threads. `measured` gets the flows of each round as it ends, or as many as there are now and
-/// then, and the samples of each interval.
+/// Runs `case` under `seed`, on up to `threads` threads. `measured` gets the flows of each round as it ends, or
+/// from time to time those that have ended since, and the samples of each interval.
 ///
 /// # Errors
-/// What `measured` returned.
+/// The error that `measured` returned.
 pub fn run<E>(
     case: &Case,
     seed: u64,
@@ -32,10 +32,10 @@ pub fn run<E>(
     turn(case, seed, world, stop, progress, measured).map(|(outcome, _)| outcome)
 }
 
-/// Runs `case` under `seed` on a network that is empty; `measured` gets what was measured. The network is given back.
+/// Runs `case` under `seed` on an empty network and returns the network; `measured` gets the measurements.
 ///
 /// # Errors
-/// What `measured` returned.
+/// The error that `measured` returned.
 pub fn turn<N: Network, E>(
     case: &Case,
     seed: u64,

@@ -1,4 +1,5 @@
-//! When a replication gives up: nothing arrives any more, or ports wait for each other, so its flows wait forever.
+//! Detects when a replication must give up: nothing arrives any more, or ports wait for each other, so its flows
+//! wait forever.
 
 use tresse_experiment::keys::bounds::LONGEST;
 use tresse_fabric::{Deadlock, Topology};
@@ -11,16 +12,16 @@ use crate::record::flow::Begun;
 /// takes longer than a tenth.
 const PATIENCE: Time = 10 * LONGEST;
 
-/// The last time that a replication reaches, ps: half of what 64 bits can count, 107 days.
+/// The latest time that a replication can reach, ps: half of what 64 bits can count, 107 days.
 const END: Time = 1 << 63;
 
-/// How often ports under flow control are checked for waiting for each other, ps.
+/// How often ports under flow control are checked for waiting for each other: the interval, ps.
 const DEADLOCKS: Time = 100 * MICROSECOND;
 
-/// Checks now and then whether anything has arrived since, and whether ports wait for each other.
+/// Checks from time to time whether anything has arrived since, and whether ports wait for each other.
 #[derive(Debug)]
 pub(crate) struct Stall {
-    /// What had arrived at the last check, bytes.
+    /// The bytes that had arrived at the last check.
     arrived: u64,
     next: Time,
     /// When ports are checked next; [`NEVER`] without flow control.
@@ -30,14 +31,14 @@ pub(crate) struct Stall {
 /// Why waiting is pointless.
 #[derive(Debug)]
 pub(crate) enum Why {
-    /// Nothing arrives, or time is up.
+    /// Nothing arrives, or the time is up.
     Time(&'static str),
     /// Ports wait for each other.
     Deadlock(Deadlock),
 }
 
 impl Stall {
-    /// Starts now; switches of the world may pause ports if it `pauses`.
+    /// Starts now; `pauses`: whether switches of the world may pause ports.
     pub fn new(world: &dyn Network, pauses: bool) -> Self {
         let now = world.now();
         let ports = if pauses { now + DEADLOCKS } else { NEVER };
@@ -49,7 +50,7 @@ impl Stall {
         self.next.min(self.ports)
     }
 
-    /// Checks, if it is time to; returns why waiting is pointless, if it is.
+    /// Checks if it is due; returns the reason if waiting is pointless.
     pub fn look(&mut self, world: &dyn Network) -> Option<Why> {
         let (now, before) = (world.now(), self.arrived);
         if now >= self.ports {

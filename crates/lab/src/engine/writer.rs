@@ -1,4 +1,4 @@
-//! Applications at work: what they give their connections to send, and when.
+//! Applications at work: what they write to their connections, and when.
 
 use tresse_experiment::plan::applications::App;
 use tresse_units::{SECOND, Time};
@@ -7,13 +7,13 @@ use tresse_units::{SECOND, Time};
 #[derive(Debug)]
 pub(crate) struct Writer {
     app: App,
-    /// The place among the levels.
+    /// The index of the current level.
     level: usize,
-    /// When the level was chosen.
+    /// The time at which the level was chosen.
     chosen: Time,
-    /// What had been delivered then, bytes.
+    /// The bytes delivered by then.
     delivered: u64,
-    /// What is written, bytes.
+    /// The bytes written so far.
     written: u64,
     /// When the next segment is written.
     next: Time,
@@ -21,7 +21,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Of a flow that starts now; `segment` is what is written at a time, bytes.
+    /// For a flow that starts now; `segment` is the size of one write, bytes.
     pub fn new(app: App, now: Time, segment: u32) -> Self {
         Self { app, level: 0, chosen: now, delivered: 0, written: 0, next: now, segment: segment.into() }
     }
@@ -31,7 +31,7 @@ impl Writer {
         self.next
     }
 
-    /// Writes at `now`: the bytes that are written in all. `delivered` bytes have arrived.
+    /// Writes at `now`; returns the total of written bytes. `delivered` bytes have arrived.
     pub fn write(&mut self, now: Time, delivered: u64) -> u64 {
         if let App::Adaptive { levels, period } = &self.app
             && now - self.chosen >= *period
@@ -55,7 +55,7 @@ impl Writer {
     }
 }
 
-/// The time of `bytes` at a rate, ps; at least 1.
+/// The time that `bytes` take at a rate, ps; at least 1.
 pub(crate) fn interval(bytes: u64, rate: u64) -> Time {
     let ps = u128::from(bytes) * 8 * u128::from(SECOND) / u128::from(rate);
     u64::try_from(ps).unwrap_or(u64::MAX / 4).max(1)
@@ -77,7 +77,8 @@ mod tests {
         Application { rate: rate.map(Rate), levels: levels.iter().map(|&l| Rate(l)).collect(), period: None }
     }
 
-    /// Writes until `end`, over a network that delivers at most `capacity` bit/s; the bytes of the last second.
+    /// Writes until `end` over a network that delivers at most `capacity` bit/s; returns the bytes of the last
+    /// second.
     fn last_second(app: App, capacity: u64, end: Time) -> u64 {
         let mut writer = Writer::new(app, 0, 1460);
         let (mut written, mut before) = (0u64, 0);

@@ -13,22 +13,22 @@ use crate::record::sample::Sample;
 /// The rate in an interval, such as that of a subflow in a row of `samples.parquet`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// When the interval began, ps.
+    /// The start of the interval, ps.
     pub start: Time,
-    /// How long it was, ps.
+    /// Its length, ps.
     pub duration: Time,
     /// The mean rate in it, bit/s.
     pub goodput: u64,
 }
 
-/// How long after `begin`, its start or a change of the network, a rate first stays near its final mean before `end`,
-/// ps: the start of the first interval from which on all intervals of [`Criterion::hold`] are near. `None` if the
-/// intervals are shorter than that together: nothing is known then.
+/// The time after `begin` (a start, or a change of the network) from which on a rate stays near its final mean, ps:
+/// the start of the first interval from which on all intervals of [`Criterion::hold`] are near, before `end`.
+/// `None` if the intervals together are shorter than that: then nothing is known.
 ///
-/// `rates` are in the order of time. Those that begin before `begin` or end after `end` are left out. A time without
-/// an interval is none in which the rate stays. The final mean is over twice the time that the rate has to stay, before
-/// `end`, or since `begin` if that is later. The result is as coarse as the intervals; where these are so short that a
-/// window's sawtooth shows in them, a rate may never stay.
+/// `rates` are in the order of time. Intervals that begin before `begin` or end after `end` are left out. The rate
+/// does not count as near in a time without an interval. The final mean is over twice the time that the rate has to
+/// stay, before `end`, or since `begin` if that is later. The result is as coarse as the intervals; if they are so
+/// short that a window's sawtooth shows in them, a rate may never stay near its mean.
 pub fn convergence(rates: &[Rate], begin: Time, end: Time, criterion: &Criterion) -> Option<Convergence> {
     let Criterion { within, hold } = *criterion;
     let is_inside = |r: &&Rate| r.start >= begin && r.start + r.duration <= end;
@@ -68,7 +68,7 @@ pub fn convergence(rates: &[Rate], begin: Time, end: Time, criterion: &Criterion
 /// Runs with more flows have no convergence times: each flow's start and end is an event for all others.
 pub(crate) const MOST_FLOWS: usize = 64;
 
-/// What is kept of a run for its convergence times.
+/// The data of a run for its convergence times.
 #[derive(Debug, Default)]
 pub(crate) struct Converging {
     criterion: Criterion,
@@ -100,7 +100,7 @@ impl Converging {
         }
     }
 
-    /// What was sampled in an interval.
+    /// Adds the samples of an interval.
     pub fn add(&mut self, samples: &[Sample]) {
         if self.flows > MOST_FLOWS {
             return;
@@ -112,8 +112,8 @@ impl Converging {
         }
     }
 
-    /// Every subflow after its start and after every event, in that order; none if there were too many flows. What was
-    /// too short to converge is left out.
+    /// The result of every subflow after its start and after every event, in that order; none if there were too
+    /// many flows. Times that were too short to converge are left out.
     pub fn finish(self) -> Vec<Converged> {
         let mut all = Vec::new();
         for ((_, _, subflow), (flow, rates)) in self.rates {

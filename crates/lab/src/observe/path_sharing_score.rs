@@ -1,4 +1,5 @@
-//! How well path-sharing detection decided (VMCC Table II): what it closed, compared with what the simulator knows.
+//! The quality of path-sharing detection (VMCC Table II): the subflows that it closed, compared with the
+//! simulator's knowledge.
 
 use tresse_experiment::plan::Case;
 use tresse_experiment::plan::bound_scheme::BoundScheme;

@@ -1,4 +1,4 @@
-//! Samples of the ports: how busy each was in an interval, and how long its queue is.
+//! Samples of ports: how busy each was in an interval, and how long its queue is.
 
 use tresse_fabric::Topology;
 use tresse_units::Time;
@@ -6,14 +6,14 @@ use tresse_units::Time;
 use crate::network::{Network, PortNow};
 use crate::record::sample::PortSample;
 
-/// What each port has done so far.
+/// The totals of all ports so far.
 #[derive(Debug)]
 pub struct Ports(Vec<Totals>);
 
-/// What a port has done so far.
+/// The totals of a port so far.
 #[derive(Debug, Clone, Copy)]
 struct Totals {
-    /// For how long it has been sending.
+    /// The time that it has been sending.
     busy: Time,
     /// Packets that it dropped or lost.
     drops: u64,
@@ -22,7 +22,7 @@ struct Totals {
 }
 
 impl Ports {
-    /// As they are now.
+    /// The current totals.
     pub fn new(world: &dyn Network) -> Self {
         let totals = |PortNow { counters, busy, .. }| Totals {
             busy,
@@ -32,7 +32,7 @@ impl Ports {
         Self(world.ports().into_iter().map(totals).collect())
     }
 
-    /// The samples, from the last call until now, of the ports that sent, hold or dropped something.
+    /// The samples since the last call, for the ports that sent, hold or dropped something.
     pub fn take(
         &mut self,
         world: &dyn Network,

@@ -14,12 +14,12 @@ use crate::record::lengths::Lengths;
 use crate::record::metric::{Metric, NamedMetrics, percentile};
 use crate::record::outcome::{Outcome, Rows};
 
-/// What a run knows of its ports: their totals, how long it lasted, ps, and how long queues were by layer, if they
-/// were looked at.
+/// The data of a run's ports: their totals, how long the run lasted, ps, and the queue lengths by layer, if queues
+/// were observed.
 pub(crate) type Run<'a> = (&'a [Link], Time, &'a [(Arc<str>, Lengths)]);
 
-/// The metrics of all ports of these runs, such as one for each seed, together: utilisation is of every link, queues
-/// are those of switches.
+/// The metrics of all ports of these runs together, such as one run for each seed: utilisation is of every link,
+/// queues are those of switches.
 pub(crate) fn all<'a>(runs: impl Iterator<Item = Run<'a>> + Clone) -> NamedMetrics {
     let shares = runs.clone().flat_map(|(links, duration, _)| links.iter().map(move |l| share(l, duration)));
     let mut lengths = Lengths::default();
@@ -28,7 +28,7 @@ pub(crate) fn all<'a>(runs: impl Iterator<Item = Run<'a>> + Clone) -> NamedMetri
     utilisation(shares.collect()).chain(queue(&lengths)).collect()
 }
 
-/// The metrics of each layer: the queues of hosts first, then the others in the order of their first ports.
+/// The metrics of each layer: hosts' queues first, then the others in the order of their first ports.
 pub(crate) fn by<'a>(runs: impl Iterator<Item = Run<'a>>) -> IndexMap<String, NamedMetrics> {
     let mut layers: IndexMap<&str, (Vec<f64>, Lengths)> = IndexMap::new();
     for (links, duration, queues) in runs {
@@ -43,8 +43,8 @@ pub(crate) fn by<'a>(runs: impl Iterator<Item = Run<'a>>) -> IndexMap<String, Na
     layers.into_iter().map(|(layer, of)| (layer.to_owned(), metrics(of))).collect()
 }
 
-/// How much of their capacity links carried, each direction for itself: bytes over what the link can carry in the run
-/// (XMP §5.2.4, Fig. 11). Percentiles are values that occurred.
+/// The share of their capacity that links carried, each direction separately: bytes over the bytes that the link
+/// can carry in the run (XMP §5.2.4, Fig. 11). Percentiles are values that occurred.
 fn utilisation(mut shares: Vec<f64>) -> impl Iterator<Item = (&'static str, Metric)> {
     shares.sort_unstable_by(f64::total_cmp);
     let mean = shares.iter().sum::<f64>() / shares.len() as f64;
@@ -60,7 +60,7 @@ fn utilisation(mut shares: Vec<f64>) -> impl Iterator<Item = (&'static str, Metr
     values.into_iter().filter_map(|(name, value)| Some((name, Metric::Real(value?))))
 }
 
-/// How long queues were.
+/// The lengths of queues.
 fn queue(lengths: &Lengths) -> impl Iterator<Item = (&'static str, Metric)> {
     let part = |percent| lengths.percentile(percent).map(Metric::Count);
     let values = [
@@ -72,25 +72,25 @@ fn queue(lengths: &Lengths) -> impl Iterator<Item = (&'static str, Metric)> {
     values.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }
 
-/// What part of its capacity a link carried. What still waits at the end was let in too, but is not above it.
+/// The share of its capacity that a link carried, at most 1: data still waiting at the end was admitted too.
 fn share(link: &Link, duration: Time) -> f64 {
     let capacity = link.rate as f64 * duration as f64 / (8 * SECOND) as f64;
     if capacity > 0.0 { (link.bytes as f64 / capacity).min(1.0) } else { 0.0 }
 }
 
-/// Looks at every port's queue at a fixed interval. The queues in hosts, which senders fill as their windows allow,
-/// are distinguished from those of switches.
+/// Observes every port's queue at a fixed interval. The queues in hosts, which senders fill as far as their windows
+/// allow, are kept apart from those of switches.
 #[derive(Debug)]
 pub struct QueueSampler {
     interval: Time,
     next: Time,
-    /// By port: its place in `layers`.
+    /// By port: the index of its layer in `layers`.
     places: Vec<u8>,
     layers: Vec<(Arc<str>, Lengths)>,
 }
 
 impl QueueSampler {
-    /// For the ports of `topology`, every `interval` ps, for the first time an interval after `now`.
+    /// For the ports of `topology`, every `interval` ps, the first time one interval after `now`.
     ///
     /// # Panics
     /// If the interval is 0.
@@ -107,12 +107,12 @@ impl QueueSampler {
         }
     }
 
-    /// When to call [`QueueSampler::take`] next: time must be advanced until then.
+    /// When to call [`QueueSampler::take`] next; time must have advanced to it.
     pub fn until(&self) -> Time {
         self.next
     }
 
-    /// Looks at the queues as they are now. The packet in transmission is in none of them.
+    /// Observes the queues as they are now. The packet in transmission is not part of them.
     pub fn take(&mut self, world: &dyn Network) {
         self.next = world.now() + self.interval;
         for (port, &place) in (0..).zip(&self.places) {
@@ -120,7 +120,7 @@ impl QueueSampler {
         }
     }
 
-    /// The name of each layer that has queues, [`HOSTS`] first, and how long its queues were.
+    /// The name of each layer that has queues, [`HOSTS`] first, and the lengths of its queues.
     pub fn into_layers(self) -> Vec<(Arc<str>, Lengths)> {
         self.layers.into_iter().filter(|(_, lengths)| lengths.count() > 0).collect()
     }

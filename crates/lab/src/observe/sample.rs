@@ -1,4 +1,4 @@
-//! Takes samples: what every subflow got in an interval, and what its flow could have had.
+//! Takes samples: what every subflow got in an interval, and what its flow could have got.
 
 use std::collections::BTreeMap;
 
@@ -20,19 +20,19 @@ pub(crate) struct Sampler<'a> {
     interval: Time,
     /// The round of the flow that started last.
     round: u32,
-    /// When the current interval began.
+    /// The start of the current interval.
     start: Time,
     /// By the simulator's names.
     flows: BTreeMap<u64, Watched>,
-    /// What is known of the current interval: the flows that ended in it, with those names.
+    /// The flows that ended in the current interval, with those names.
     rows: Vec<(u64, Sample)>,
-    /// The paths that were new in it.
+    /// The paths that appeared in it.
     paths: Vec<PathSample>,
     optimum: Option<Steps<'a>>,
     ports: Ports,
 }
 
-/// A flow that is there, since when in this interval, and what was known of each subflow then.
+/// An active flow, the time in this interval since when it is active, and the state of each subflow at that time.
 #[derive(Debug)]
 struct Watched {
     begun: Begun,
@@ -40,10 +40,10 @@ struct Watched {
     subflows: Vec<Known>,
 }
 
-/// What was known of a subflow when this interval began.
+/// The state of a subflow at the start of this interval.
 #[derive(Debug, Clone, Default)]
 struct Known {
-    /// Payload that had arrived, bytes.
+    /// The payload that had arrived, bytes.
     arrived: u64,
     counters: Counters,
     /// Its path, if it was seen.
@@ -51,7 +51,7 @@ struct Known {
 }
 
 impl<'a> Sampler<'a> {
-    /// An interval begins now; nothing is there yet.
+    /// An interval begins now, without any flows.
     pub fn new(case: &'a Case, seed: u64, interval: Time, world: &dyn Network, links: &Links<'a>) -> Self {
         Self {
             interval,
@@ -70,7 +70,7 @@ impl<'a> Sampler<'a> {
         self.start + self.interval
     }
 
-    /// A flow has just started: its name, and what it is.
+    /// A flow with this name has just started.
     pub fn start(&mut self, world: &dyn Network, id: u64, begun: Begun) {
         self.round = begun.start.round;
         self.flows.insert(id, Watched { begun, since: world.now(), subflows: Vec::new() });
@@ -119,7 +119,7 @@ impl<'a> Sampler<'a> {
         Interval { subflows, ports, paths: std::mem::take(&mut self.paths) }
     }
 
-    /// Adds the rows of a flow that is there, or was until now.
+    /// Adds the rows of a flow that is active, or was until now.
     fn look(&mut self, world: &dyn Network, id: u64, mut watched: Watched) -> Watched {
         let now = world.now();
         let start = watched.since.max(self.start);

@@ -1,4 +1,4 @@
-//! The samples of a run, and what is made of them while it goes on: windows of time, and convergence.
+//! The samples of a run, and what is computed from them during the run: windows of time, and convergence.
 
 use tresse_experiment::plan::Case;
 use tresse_units::Time;
@@ -13,7 +13,7 @@ use crate::record::flow::Begun;
 use crate::record::outcome::{Outcome, Rows};
 use crate::record::sample::{Interval, Sample};
 
-/// Takes the samples of a run, and gives each interval to what is made of them.
+/// Takes the samples of a run and passes each interval on to these computations.
 #[derive(Debug)]
 pub(crate) struct Sampling<'a> {
     case: &'a Case,
@@ -25,7 +25,7 @@ pub(crate) struct Sampling<'a> {
 }
 
 impl<'a> Sampling<'a> {
-    /// At the start of a run, for the first time `interval` ps later.
+    /// At the start of a run; the first interval ends `interval` ps later.
     pub fn new(case: &'a Case, seed: u64, interval: Time, world: &dyn Network, links: &Links<'a>) -> Self {
         Self {
             case,

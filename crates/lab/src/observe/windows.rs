@@ -1,4 +1,4 @@
-//! Windows of time: what flows got in them, added up from the samples while a run goes on.
+//! Windows of time: what flows got in them, added up from the samples during the run.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::record::metric::Metric;
 use crate::record::results::{Metrics, WindowGroup, WindowResult};
 use crate::record::sample::Sample;
 
-/// What is known of the windows of a run.
+/// The data of a run's windows.
 #[derive(Debug)]
 pub(crate) struct Windows<'a>(Vec<Sums<'a>>);
 
@@ -22,7 +22,7 @@ impl<'a> Windows<'a> {
         Self(windows.iter().map(sums).collect())
     }
 
-    /// What was sampled in an interval; the subflows of a flow follow one another.
+    /// Adds the samples of an interval; the subflows of a flow follow one another.
     pub fn add(&mut self, samples: &[Sample]) {
         for sums in &mut self.0 {
             let Window { from, to, .. } = *sums.window;
@@ -45,7 +45,7 @@ impl<'a> Windows<'a> {
     }
 }
 
-/// A window, and what was added up in it.
+/// A window and its sums.
 #[derive(Debug)]
 struct Sums<'a> {
     window: &'a Window,
@@ -54,7 +54,7 @@ struct Sums<'a> {
     groups: Vec<Group>,
 }
 
-/// A group of flows: only of one that is one flow subflows are told.
+/// A group of flows; subflows are only reported for a group with a single flow.
 #[derive(Debug, Clone)]
 enum Group {
     Empty,
@@ -63,7 +63,7 @@ enum Group {
 }
 
 impl Sums<'_> {
-    /// The subflows of a flow in an interval, of which so much lies in the window, s.
+    /// Adds the subflows of a flow in an interval; `overlap` is the part of the interval in the window, s.
     fn add(&mut self, own: &[Sample], overlap: f64) {
         let flow = (own[0].flow.part, own[0].flow.start.name);
         let place = own[0].flow.member.group;
@@ -114,7 +114,7 @@ struct Sum {
     /// s.
     time: f64,
     bits: f64,
-    /// Of the rate in each interval, (bit/s)^2 s.
+    /// The sum of the squares of the rates in the intervals, (bit/s)^2 s.
     squares: f64,
     /// Packets times s, and the time in which there was a window, s.
     cwnd: [f64; 2],
@@ -123,7 +123,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// This many bytes in an interval of `duration`, ps, of which `overlap`, s, counts.
+    /// Adds this many bytes in an interval of `duration`, ps, of which `overlap`, s, counts.
     fn add_rate(&mut self, bytes: u64, duration: Time, overlap: f64) {
         let rate = 8.0 * bytes as f64 / seconds(duration);
         self.time += overlap;
@@ -197,7 +197,7 @@ pub(crate) fn mean(seeds: &[&IndexMap<String, WindowResult>]) -> IndexMap<String
     })
 }
 
-/// What `of` makes of all values of a name.
+/// The result of `of` for all values of a name.
 fn by_name<T, U>(maps: &[&IndexMap<String, T>], of: impl Fn(Vec<&T>) -> U) -> IndexMap<String, U> {
     let mut named: IndexMap<&String, Vec<&T>> = IndexMap::new();
     for (name, value) in maps.iter().copied().flatten() {
@@ -228,7 +228,7 @@ mod tests {
         Window { name: name.to_owned(), from: from * MILLISECOND, to: to * MILLISECOND }
     }
 
-    /// What a subflow of a flow of a group got: from when on and how long, ms, and how many bytes.
+    /// What a subflow of a flow of a group got: the start and the length, ms, and the bytes.
     fn sample(flow: u64, group: usize, subflow: u32, [start, duration, bytes]: [u64; 3]) -> Sample {
         let start_of = Start { name: flow, from: 0, to: 1, bytes: None, round: 0, job: None, deadline: None };
         Sample {

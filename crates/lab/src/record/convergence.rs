@@ -5,7 +5,7 @@ use tresse_units::Time;
 
 use crate::record::flow::Begun;
 
-/// What became of a rate.
+/// The convergence of a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Convergence {
     /// How long it took to converge, ps; `None` if it did not, or if the mean is 0.
@@ -23,6 +23,6 @@ pub struct Converged {
     pub subflow: u32,
     /// The event, ps.
     pub after: Time,
-    /// What became of its rate until the next event.
+    /// The convergence of its rate until the next event.
     pub convergence: Convergence,
 }

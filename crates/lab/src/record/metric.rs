@@ -3,13 +3,13 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-/// Metrics by the names that the program gives them.
+/// Metrics by their names in the program.
 pub type NamedMetrics = IndexMap<&'static str, Metric>;
 
-/// Metrics of parts, by what divides them and by the part's name.
+/// Metrics of parts, by division and by the part's name.
 pub type By = IndexMap<&'static str, IndexMap<String, NamedMetrics>>;
 
-/// A value: counts stay whole.
+/// A value; counts stay whole numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Metric {

@@ -15,7 +15,7 @@ pub enum Kind {
     Data,
     /// An ACK.
     Ack,
-    /// The answer to a packet that was trimmed.
+    /// The answer to a trimmed packet.
     Nack,
     /// The first packet of a subflow.
     Syn,
@@ -46,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// That of a name in tables.
+    /// The kind with this name in tables.
     pub fn named(name: &str) -> Option<Self> {
         let all = [
             Self::Data,
@@ -79,43 +79,43 @@ impl Kind {
 /// A packet that a recorded host sent, or that arrived at it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Packet {
-    /// When, ps.
+    /// The time, ps.
     pub time: Time,
     /// The host.
     pub host: u32,
-    /// The host sent it.
+    /// Whether the host sent it.
     pub sent: bool,
-    /// The flow; of a connection that stays, its first one.
+    /// The flow; for a persistent connection, its first one.
     pub flow: Begun,
     /// Which subflow, from 0.
     pub subflow: u32,
     /// Which address of each host the subflow uses, from 0.
     pub addresses: [u16; 2],
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its size on the wire, bytes.
     pub bytes: u32,
     /// Its payload, bytes.
     pub payload: u32,
-    /// Of data: the segment's number on its subflow, and in the connection.
+    /// For data: the segment's number on its subflow, and in the connection.
     pub data: Option<[u32; 2]>,
-    /// Of an ACK: the next segment that is expected on its subflow, and in the connection.
+    /// For an ACK: the next segment that is expected on its subflow, and in the connection.
     pub ack: Option<[u32; 2]>,
-    /// Of an ACK: the segments beyond that have arrived, as (first, one after the last).
+    /// For an ACK: the segments beyond it that have arrived, as (first, one after the last).
     pub sack: Vec<(u32, u32)>,
-    /// Of an ACK of a sprayed connection: the packet that it answers.
+    /// For an ACK of a sprayed connection: the packet that it answers.
     pub answers: Option<u32>,
-    /// Of a sprayed connection: the path that it takes, or that the packet took that it answers.
+    /// For a sprayed connection: the path that it takes, or the path of the packet that it answers.
     pub path: Option<u32>,
     /// The ECN field: `not-ect`, `ect`, `ce`.
     pub ecn: u8,
-    /// Of an ACK: the CE marks that it echoes.
+    /// For an ACK: the CE marks that it echoes.
     pub echo: Option<u8>,
-    /// Of data: the sender has reduced its window.
+    /// For data: the sender has reduced its window.
     pub cwr: bool,
     /// It was sent before on this subflow.
     pub retransmission: bool,
-    /// Only its header is left.
+    /// Whether only its header is left.
     pub trimmed: bool,
     /// It carries the last byte of a message.
     pub last: bool,
@@ -127,7 +127,7 @@ impl Packet {
     /// The names of [`Packet::ecn`].
     pub const ECN: [&'static str; 3] = ["not-ect", "ect", "ce"];
 
-    /// What a host saw, of a flow on these addresses.
+    /// A packet that a host saw, of a flow on these addresses.
     pub fn new(seen: &Seen, flow: &Begun, addresses: [u16; 2]) -> Self {
         let wire = &seen.wire;
         let kind = Kind::of(seen);

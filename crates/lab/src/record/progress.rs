@@ -1,27 +1,27 @@
-//! How far a replication is.
+//! The progress of a replication.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How far a replication is; written by it, read by what shows progress.
+/// The progress of a replication; the replication writes it, and progress displays read it.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Simulated time, ps.
     pub now: AtomicU64,
     /// Packet-hops so far.
     pub hops: AtomicU64,
-    /// Payload that has arrived, bytes.
+    /// The payload that has arrived, bytes.
     pub bytes: AtomicU64,
-    /// Payload that there is to carry on the average of all seeds, bytes; 0 before the replication begins, and if it ends
-    /// at a time.
+    /// The average payload over all seeds that has to be carried, bytes; 0 before the replication begins, and if it
+    /// ends at a fixed time.
     pub expected_bytes: AtomicU64,
-    /// When it ends at the latest, ps; 0 if that is not known.
+    /// The latest time at which it ends, ps; 0 if unknown.
     pub expected_ps: AtomicU64,
     /// The replication has ended.
     pub done: AtomicBool,
 }
 
 impl Progress {
-    /// Is as far as another, which has not ended.
+    /// Takes over the progress of another replication, which has not ended.
     pub(crate) fn follow(&self, other: &Self) {
         let pairs = [
             (&self.now, &other.now),

@@ -12,7 +12,7 @@ use crate::record::metric::Metric;
 /// Metrics by name.
 pub type Metrics = IndexMap<String, Metric>;
 
-/// A value for every part of a case, by what divides them (`group`, …) and by the part's name.
+/// A value for every part of a case, by division (`group`, …) and by the part's name.
 pub type Parts<T> = IndexMap<String, IndexMap<String, T>>;
 
 /// The results of one case over its replications.
@@ -31,7 +31,7 @@ pub struct CaseResult {
     /// The same for parts of the flows, by `group` (a part of the workload, or a scheme of a mix), `distance` and
     /// `size`, and for the ports by `layer`; divisions with only one part are left out.
     pub by: Parts<Metrics>,
-    /// What flows got in the windows of time, the mean over seeds.
+    /// The metrics of flows in the windows of time, the mean over seeds.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub windows: IndexMap<String, WindowResult>,
     /// The jumps in the completion times of its jobs, by the claims about them.

@@ -151,7 +151,7 @@ fn what_is_wrong_is_named() {
     for (settings, expected) in [
         (&["fabric.virtual_hosts.mapping='disjiont'"][..], "unknown value `disjiont`, expected one of"),
         (&["fabric.virtual_hosts.mapping=3"], "\"half-shared\" or \"hashed\", or a list of them"),
-        (&["fabric.virtual_hosts.mapping=['shared']"], "1 mappings for 2 hosts: one for each"),
+        (&["fabric.virtual_hosts.mapping=['shared']"], "1 mappings for 2 hosts: expected one for each"),
         (&["fabric.virtual_hosts.nics=0"], "48 virtual NICs on 0 physical ones: at least one of each"),
         (&["fabric.virtual_hosts.receive='1bps'"], "1bps: a link's rate is 1kbps to 100Tbps"),
         (&["fabric.k=4"], "`k` is a fat tree's; virtual hosts have a table `virtual_hosts`"),

@@ -202,10 +202,10 @@ impl Policy {
         let cgroup = table.cgroup.map(|path| inode(&path)).transpose()?;
         let paths = table.paths.unwrap_or(PATHS);
         if paths == 0 || subflows == 0 {
-            return Err("`paths` and `subflows` are at least 1".to_owned());
+            return Err("`paths` and `subflows` must be at least 1".to_owned());
         }
         if addresses.len() > MOST_ADDRESSES {
-            return Err(format!("{} addresses: at most {MOST_ADDRESSES}", addresses.len()));
+            return Err(format!("{} addresses: at most {MOST_ADDRESSES} are allowed", addresses.len()));
         }
         let manager = match &*manager {
             OFF if parameters.is_empty() => None,
@@ -249,7 +249,7 @@ fn configured(
     let declaration = find(name)
         .ok_or_else(|| format!("there is no path manager `{name}` ({}, {OFF})", known.join(", ")))?;
     if name == "mmptcp" {
-        return Err("`mmptcp` sprays packets, which no Linux host does".to_owned());
+        return Err("`mmptcp` sprays packets, which Linux hosts cannot do".to_owned());
     }
     let mut settings = Vec::new();
     for (name, value) in parameters {
@@ -263,7 +263,8 @@ fn configured(
 }
 
 fn setting(declaration: &Declaration, name: &str, value: &toml::Value) -> Result<Value, String> {
-    let wrong = |what: &str| format!("parameter `{name}` of {}: {what}, not {value}", declaration.name);
+    let wrong =
+        |what: &str| format!("parameter `{name}` of {}: expected {what}, not {value}", declaration.name);
     let whole = |value: &toml::Value| value.as_integer().and_then(|n| u64::try_from(n).ok());
     let range = declaration.parameters.iter().find(|own| own.name == name).map(|own| own.range);
     match range {
@@ -366,7 +367,7 @@ manager = "off"
             ),
             ("5000-5100", "5100-5000", "is not a range of ports"),
             ("\"fixed\"", "\"fix\"", "there is no path manager `fix` (fixed, mmptcp, opn"),
-            ("\"fixed\"", "\"mmptcp\"", "which no Linux host does"),
+            ("\"fixed\"", "\"mmptcp\"", "which Linux hosts cannot do"),
             ("subflows = 8", "subflows = 65", "subflows"),
             ("subflows = 8", "subflows = \"8\"", "a whole number"),
             ("subflows = 8", "sub = 8", "sub"),

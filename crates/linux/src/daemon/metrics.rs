@@ -44,7 +44,7 @@ pub fn text(status: &Status) -> String {
     family(
         "events_lost",
         "counter",
-        "How often kernel events were lost, so that everything was checked.",
+        "How often kernel events were lost and everything had to be checked.",
         &by_namespace(|own| own.events_lost as f64),
     );
     let decided = [("open", counters.opens), ("close", counters.closes), ("priority", counters.priorities)];
@@ -55,11 +55,11 @@ pub fn text(status: &Status) -> String {
         ("adopted_connections", "Connections that existed before the daemon saw them.", counters.adopted),
         ("refused_commands", "Commands that the kernel refused.", counters.refused),
         ("limited_subflows", "Subflows that a limit prevented.", counters.limited),
-        ("looks", "How often the daemon looked at all subflows.", counters.looks),
+        ("looks", "How often the daemon checked all subflows.", counters.looks),
     ] {
         family(name, "counter", help, &one(value as f64));
     }
-    family("look_seconds", "gauge", "How long the last look took.", &one(status.look_s()));
+    family("look_seconds", "gauge", "How long the last check took.", &one(status.look_s()));
     text + "# EOF\n"
 }
 

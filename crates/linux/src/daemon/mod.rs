@@ -88,7 +88,7 @@ impl Daemon {
                 Err(e) => {
                     tracing::warn!(
                         namespace = self.hosts[host].name,
-                        "events were lost ({e}): looking at all connections"
+                        "events were lost ({e}): checking all connections"
                     );
                     self.hosts[host].lost += 1;
                     lost = true;
@@ -212,7 +212,7 @@ impl Daemon {
         }
         if self.budget == 0 {
             let most = self.config.subflows_per_s;
-            return Err(format!("the daemon may open {most} subflows a second ({subflow} waits for none)"));
+            return Err(format!("the daemon may open {most} subflows a second ({subflow} is not retried)"));
         }
         Ok(())
     }
@@ -346,7 +346,7 @@ impl Daemon {
         self.hosts.retain(|host| {
             let stays = host.is_there();
             if !stays {
-                tracing::warn!(namespace = host.name, "the namespace has gone");
+                tracing::warn!(namespace = host.name, "the namespace has disappeared");
             }
             stays
         });
@@ -359,7 +359,7 @@ impl Daemon {
                 continue;
             }
             if let Ok(host) = Host::open(name.as_deref(), config::OWN, !self.dry_run) {
-                tracing::info!(namespace = label, "the namespace is there");
+                tracing::info!(namespace = label, "the namespace has appeared");
                 self.hosts.push(host);
                 self.synchronise(self.hosts.len() - 1, run::now());
             }

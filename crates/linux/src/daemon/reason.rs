@@ -37,7 +37,7 @@ pub(super) fn close(all: &[Subflow], closed: usize) -> String {
 pub(super) fn priority(priority: Priority) -> &'static str {
     match priority {
         Priority::Normal => "its path is FAST again",
-        Priority::Slow => "its path is SLOW: data in flight, and no ACK",
+        Priority::Slow => "its path is SLOW: data in flight, but no ACK",
         Priority::Backup => "another subflow takes its place",
     }
 }

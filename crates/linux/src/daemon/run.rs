@@ -61,10 +61,7 @@ pub fn run(path: &Path, dry_run: bool, ready: impl FnOnce()) -> Result<(), Error
                 Some(signal) if signal.ssi_signo == Signal::SIGHUP as u32 => match Config::read(path) {
                     Ok(config) => {
                         metrics_file.clone_from(&config.metrics);
-                        tracing::info!(
-                            "the configuration was read again: {} policies",
-                            config.policies.len()
-                        );
+                        tracing::info!("the configuration was reloaded: {} policies", config.policies.len());
                         daemon.reload(config);
                     }
                     Err(e) => tracing::error!("the configuration stays as it was: {e}"),
@@ -97,7 +94,7 @@ pub fn run(path: &Path, dry_run: bool, ready: impl FnOnce()) -> Result<(), Error
             }
         }
     }
-    tracing::info!("ends; subflows stay as they are");
+    tracing::info!("ending; subflows stay as they are");
     daemon.leave();
     Ok(())
 }

@@ -35,7 +35,7 @@ pub(super) fn program(link: &Link) -> Result<Option<ProgramInfo>, Error> {
     if let Err(e) = Program::fd_from_id(ours.program_id)
         && e.kind() == ErrorKind::PermissionDenied
     {
-        return Err(failure(link, "a look at the marker", e.kind(), &e));
+        return Err(failure(link, "reading the marker", e.kind(), &e));
     }
     let query = ProgInfoQueryOptions::default().include_map_ids(true);
     let mut programs = ProgInfoIter::with_query_opts(query);
@@ -58,7 +58,7 @@ pub(super) fn attach(link: &Link, program: &Program<'_>) -> Result<(), Error> {
         Some("clsact") => fasten(link, program),
         Some(other) => Err(Error::Input(format!(
             "{0} has the qdisc `{other}`, which sees no outgoing packets\n\n\
-             hint: `tc qdisc del dev {0} {other}`; clsact, which takes its place, has ingress filters too",
+             hint: `tc qdisc del dev {0} {other}`; clsact, which replaces it, has ingress filters too",
             link.name
         ))),
     }
@@ -68,7 +68,7 @@ fn fasten(link: &Link, program: &Program<'_>) -> Result<(), Error> {
     match hook(link, program.as_fd()).attach() {
         Ok(_) => Ok(()),
         Err(e) if e.kind() == ErrorKind::AlreadyExists => Err(Error::Input(format!(
-            "{} has a foreign filter with priority {PRIORITY} and handle {HANDLE:#x}, the marker's place\n\n\
+            "{} has a foreign filter with the marker's priority {PRIORITY} and handle {HANDLE:#x}\n\n\
              hint: `tc filter show dev {} egress`",
             link.name, link.name
         ))),
@@ -106,7 +106,7 @@ fn failure(link: &Link, what: &str, kind: ErrorKind, error: &libbpf_rs::Error) -
             "the kernel needs CONFIG_NET_SCH_INGRESS and CONFIG_NET_CLS_BPF (modules sch_ingress, cls_bpf)"
         }
         ErrorKind::PermissionDenied => {
-            "it takes root, or CAP_SYS_ADMIN, of the whole machine: a user namespace's is not enough"
+            "it needs root, or CAP_SYS_ADMIN, on the whole machine: within a user namespace is not enough"
         }
         _ => "`dmesg` may say more",
     };

@@ -69,7 +69,7 @@ impl Settings {
         check_threshold(self.threshold)?;
         if self.classes.len() > CLASSES {
             return input(format!(
-                "{} classes: at most {CLASSES}, besides the default one",
+                "{} classes: at most {CLASSES} are allowed, in addition to the default one",
                 self.classes.len()
             ));
         }

@@ -120,7 +120,9 @@ pub enum FluidError {
         reason: String,
     },
     /// Nothing settled.
-    #[error("no equilibrium after {after_s} s: the rates still change by {residual:.1e} of themselves")]
+    #[error(
+        "no equilibrium after {after_s} s: the rates still change by {residual:.1e} relative to themselves"
+    )]
     NotSettled {
         /// Seconds since the start.
         after_s: f64,
@@ -157,7 +159,7 @@ impl Network {
             return Some("at least one path");
         }
         if !c.paths.iter().all(known) || c.paths.iter().any(repeats) {
-            return Some("paths over links of the network, none of them twice");
+            return Some("paths over links of the network, each at most once");
         }
         if c.paths.iter().any(|p| p.rtt_ps == 0) {
             return Some("an RTT above 0");
@@ -183,6 +185,6 @@ impl Balancer {
         if !(self.r_max > 1.0 && (0.0..1.0).contains(&self.r_min) && self.gain > 0.0) {
             return Some("r_max above 1, r_min in [0, 1) and a gain above 0");
         }
-        (!is_holnet_single_rate(&c.scheme)).then_some("HOLNET's CC or UTA beside its balancer")
+        (!is_holnet_single_rate(&c.scheme)).then_some("HOLNET's CC or UTA with its balancer")
     }
 }

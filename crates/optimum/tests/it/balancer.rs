@@ -77,5 +77,5 @@ fn only_holnets_single_rate_controllers_go_with_a_balancer() {
     let c = Connection { scheme: named("lia", 2), ..balanced(&[&[0, 1], &[0, 2]], Feedback::Backward) };
     let links = vec![Link::Capacity(MBPS); 3];
     let error = Fluid::new(network(Signal::PerRound, links, vec![c])).unwrap_err();
-    assert_eq!(error.to_string(), "connection 0: expected HOLNET's CC or UTA beside its balancer");
+    assert_eq!(error.to_string(), "connection 0: expected HOLNET's CC or UTA with its balancer");
 }

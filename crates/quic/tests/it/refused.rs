@@ -14,11 +14,11 @@ fn those_that_need_losses_or_marks_run_and_others_are_refused_with_the_reason() 
     for (name, message) in [
         (
             "xmp",
-            "xmp does not run over QUIC: it counts every CE mark, and noq reports only that an ACK had some",
+            "xmp does not run over QUIC: it counts every CE mark, but noq only reports that an ACK had some",
         ),
         (
             "nscc",
-            "nscc does not run over QUIC: it governs one window over many paths, and each QUIC path has its own",
+            "nscc does not run over QUIC: it governs one window over many paths, but each QUIC path has its own",
         ),
     ] {
         assert_eq!(CoupledFactory::new(scheme(name)).expect_err("refused").to_string(), message);

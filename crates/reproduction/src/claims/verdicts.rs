@@ -225,7 +225,7 @@ fn each_pair<'a, 'b>(
                 let values = select::values(l, left, metric)?.under_seeds_of(r);
                 let against = select::values(r, right, metric)?.under_seeds_of(l);
                 let why = || match against {
-                    Values::One(_) => format!("{metric} of {other} is 0, and nothing has a ratio to that"),
+                    Values::One(_) => format!("{metric} of {other} is 0, so there is no ratio"),
                     Values::Seeds(_) => format!("{metric} of {own} or {other} is 0 or missing under a seed"),
                 };
                 values.paired(&against, of).ok_or_else(why)

@@ -185,7 +185,7 @@ fn cases(own: &ClaimResult) -> String {
 
 /// `, 3/4 cases`.
 fn share(cases: &Share) -> String {
-    let least = cases.at_least.map(|least| format!(", {least} are to")).unwrap_or_default();
+    let least = cases.at_least.map(|least| format!(", {least} required")).unwrap_or_default();
     format!(", {}/{} cases{least}", cases.hold, cases.of)
 }
 

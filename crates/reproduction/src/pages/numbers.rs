@@ -120,7 +120,7 @@ pub(super) fn tables(
     let tables = tables.join("\n");
     let testbed = match experiment.published.kind {
         Kind::Simulation => "",
-        Kind::Testbed => " (measured on a testbed, so to be compared as ratios)",
+        Kind::Testbed => " (measured on a testbed, so compared as ratios only)",
     };
     let source = &experiment.published.source;
     if rows.len() <= MANY {

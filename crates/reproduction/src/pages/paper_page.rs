@@ -80,7 +80,7 @@ fn of_paper(
     }
     let list = whys.list(&anchors);
     if !list.is_empty() {
-        ends.push(format!("[Why what differs does]({}/why.md)", paper.name));
+        ends.push(format!("[Why results differ]({}/why.md)", paper.name));
         pages.push((path("why"), format!("# Why\n\n{}\n{list}", from(paper))));
     }
     let mut text = format!("# {}\n\n{}\n\n", paper.title(), authors(paper));
@@ -99,7 +99,7 @@ fn of_paper(
 
 /// Where a page of its own belongs.
 fn from(paper: Paper) -> String {
-    format!("From [{0}](../{0}.md), which says what the signs and numbers mean.\n", paper.name)
+    format!("Part of [{0}](../{0}.md), which explains the signs and numbers.\n", paper.name)
 }
 
 /// How the sources of its own claims begin.
@@ -130,7 +130,7 @@ fn totals(stored: &Stored, all: &[&Stored]) -> String {
             format!("{profile} profile: {held} of {claims} claims hold, {readings} in a reading")
         }
         (Runs::Real, simulated) => format!(
-            "Real hosts: {held} of {claims} claims hold in {}; {} have the simulator's verdict",
+            "Real hosts: {held} of {claims} claims hold in {}; {} have the same verdict as in the simulator",
             counted(stored.results.experiments.len(), "experiment"),
             simulated.map_or(0, |simulated| stored.agree(simulated)),
         ),
@@ -166,7 +166,7 @@ fn links(paper: Paper, stored: &[&Stored]) -> String {
         if files.is_empty() { String::new() } else { format!(" Every digit: {}.", files.join(", ")) };
     format!(
         "[papers/{0}/README.md](../../papers/{0}/README.md) explains how the paper was read: {1}.{digits}\n\
-         All of it again: `tresse paper {0}`. [The other papers](../reproduction.md).",
+         To run everything again: `tresse paper {0}`. [The other papers](../reproduction.md).",
         paper.name,
         headings.join(", "),
     )
@@ -287,7 +287,7 @@ fn section<'a>(
 /// The commands that make the results, with what they took.
 fn ran(name: &str, results: &[&Reproduced]) -> String {
     if results.is_empty() {
-        return format!("    tresse run {name}\n\nNo results are kept of it.\n");
+        return format!("    tresse run {name}\n\nThere are no stored results.\n");
     }
     let commands: Vec<String> = results.iter().map(|result| command(name, result)).collect();
     let width = commands.iter().map(String::len).max().unwrap_or_default();
@@ -304,7 +304,7 @@ fn ran(name: &str, results: &[&Reproduced]) -> String {
     }
     for (line, result) in results.iter().filter_map(|result| Some((changed_line(&result.changed)?, result))) {
         text += &match result.judged {
-            true => format!("\n**{line}**; judged all the same.\n"),
+            true => format!("\n**{line}**; judged anyway.\n"),
             false => format!("\n**{line}**: {NOT_JUDGED}.\n"),
         };
     }

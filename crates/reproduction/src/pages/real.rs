@@ -38,7 +38,7 @@ impl Testbed {
             text => text.map_err(|error| Diagnostic::io("cannot be read", &path, error))?,
         };
         let File { runs } = serde_json::from_str(&text).map_err(|error| {
-            Diagnostic::input(format!("no truth of a testbed: {error}")).of(path.display().to_string())
+            Diagnostic::input(format!("not the record of a testbed: {error}")).of(path.display().to_string())
         })?;
         Ok(runs.into_iter().reduce(|all, run| Self {
             late_p99_ns: all.late_p99_ns.max(run.late_p99_ns),
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(own.lateness(), "99 % of the packets up to 0.55 ms late");
         fs::write(dir.path().join("testbed.json"), "{").expect("it can be written");
         let error = Testbed::read(dir.path()).expect_err("it is cut").to_string();
-        assert!(error.contains("testbed.json") && error.contains("no truth of a testbed"), "{error}");
+        assert!(error.contains("testbed.json") && error.contains("not the record of a testbed"), "{error}");
     }
 
     #[test]

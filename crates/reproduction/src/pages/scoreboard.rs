@@ -47,11 +47,11 @@ const HOW: &str = "
 How to read it:
 
 - A claim is a sentence of the paper with a bound; it holds if all its values are on the right side, in each of its cases.
-- What a paper leaves open can be read in several ways. The first reading counts; \"in a reading\" adds what another one makes true.
+- What a paper leaves open can be read in several ways. The first reading counts; \"in a reading\" also counts claims that hold in another one.
 - Claims that contradict their own paper are judged and listed on its page, and counted apart.
 - Numbers are those of simulators; a testbed's are shown beside ours, and compared as ratios, by claims.
 - Real hosts run the experiments of the papers' testbeds on Linux's own TCP and MPTCP ([testbed.md](testbed.md)), counted apart.
-- The quick profile cuts what takes long; the full one is the paper's own size. \"0.1.0\" is what that version counted.
+- - The quick profile shortens long experiments; the full one has the paper's own size. \"0.1.0\" is the count of that version.
 
 A paper's page lists its figures. Each has a page of its own: drawn from our results, the published numbers beside ours,
 the claims with their verdicts, and the reasons for differences. The verdicts with every digit are in `papers/results/PAPER-quick.json` and, if
@@ -68,7 +68,7 @@ To reproduce everything:
 /// How much holds.
 fn table(stored: &[Stored]) -> String {
     if stored.is_empty() {
-        return "No results are kept yet.\n".to_owned();
+        return "There are no stored results yet.\n".to_owned();
     }
     let earlier = earlier();
     let quick: Vec<&Stored> = stored.iter().filter(|s| s.runs == Runs::Simulated(Profile::Quick)).collect();

@@ -44,7 +44,7 @@ pub fn section(name: &str, experiment: &Experiment, results: &[&Reproduced]) -> 
     }
     for (line, result) in results.iter().filter_map(|result| Some((changed_line(&result.changed)?, result))) {
         text += &match result.judged {
-            true => format!("\n**{line}**; judged all the same.\n"),
+            true => format!("\n**{line}**; judged anyway.\n"),
             false => format!("\n**{line}**: {NOT_JUDGED}.\n"),
         };
     }
@@ -100,7 +100,7 @@ fn numbers(experiment: &Experiment, results: &[&Reproduced]) -> String {
     text += &format!("\nPublished: {}", published.source);
     text += match published.kind {
         Kind::Simulation => ".\n",
-        Kind::Testbed => "; measured on a testbed, so to be compared as ratios.\n",
+        Kind::Testbed => "; measured on a testbed, so compared as ratios only.\n",
     };
     for (i, (why, cases)) in reasons.into_iter().enumerate() {
         let gap = if i == 0 { "\n" } else { "" };
@@ -124,7 +124,7 @@ fn claims(experiment: &Experiment, results: &[&Reproduced]) -> String {
         // Below the sentence itself, what is another reading of it.
         let mark = if claim.reading_of.is_some() { "↳ " } else { "" };
         let mut cells = vec![mark.to_owned() + &cell(&claim.text) + &source];
-        let apart = if claim.contradicts.is_some() { "; counted apart" } else { "" };
+        let apart = if claim.contradicts.is_some() { "; counted separately" } else { "" };
         for result in results {
             let Some(own) = result.comparison.claims.iter().find(|c| c.id == claim.id) else {
                 cells.extend(["-", "-"].map(str::to_owned));

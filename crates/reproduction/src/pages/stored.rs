@@ -97,13 +97,13 @@ impl Stored {
                     let differences = differences(own, &built_in(name, profile)?);
                     stale.extend(differences.into_iter().map(|d| format!("{name}: {d}")));
                 }
-                (None, Runs::Simulated(_)) => stale.push(format!("{name}: no results are kept of it")),
+                (None, Runs::Simulated(_)) => stale.push(format!("{name}: it has no stored results")),
                 (None, Runs::Real) => {}
             }
         }
         let known = self.paper.experiments();
         let unknown = self.results.experiments.iter().filter(|e| !known.contains(&&*e.experiment));
-        stale.extend(unknown.map(|e| format!("{}: there is no such experiment any more", e.experiment)));
+        stale.extend(unknown.map(|e| format!("{}: this experiment no longer exists", e.experiment)));
         Ok(stale)
     }
 }
@@ -120,7 +120,7 @@ fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
         differences.push("its file has changed since it was run".to_owned());
     }
     if !own.is_real() && own.model_version != MODEL_VERSION {
-        differences.push(format!("it is of model version {}, not {MODEL_VERSION}", own.model_version));
+        differences.push(format!("it was run with model version {}, not {MODEL_VERSION}", own.model_version));
     }
     let claims = &own.comparison.claims;
     for claim in &loaded.experiment.claims {
@@ -129,7 +129,7 @@ fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
             None => differences.push(format!("the claim {} was not judged", claim.id)),
             Some(c) if !own.is_real() && c.verdict != expected => {
                 differences
-                    .push(format!("the claim {} is \"{}\", and expected is \"{expected}\"", c.id, c.verdict));
+                    .push(format!("the claim {} is \"{}\", but \"{expected}\" is expected", c.id, c.verdict));
             }
             Some(_) => {}
         }
@@ -142,7 +142,7 @@ fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
                 Some(value.pattern.clone()),
             ];
             let case = case.into_iter().flatten().collect::<Vec<_>>().join(" ");
-            differences.push(format!("a number that was published of {case} has none beside it"));
+            differences.push(format!("a published number of {case} has no counterpart"));
         }
     }
     differences
@@ -150,7 +150,7 @@ fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
 
 /// How long every experiment took, as `papers/results/times.toml` keeps it, to estimate what is left.
 pub fn times(stored: &[Stored]) -> String {
-    let mut text = "# Seconds that the experiments took when their results were kept: `tresse paper` tells what is left.\n\
+    let mut text = "# Seconds that the experiments took when their results were stored; `tresse paper` estimates the remaining time from them.\n\
                     # Written with docs/reproduction.md.\n"
         .to_owned();
     for profile in [Profile::Quick, Profile::Full] {
@@ -191,7 +191,7 @@ mod tests {
         let mut quick = find(Runs::Simulated(Profile::Quick)).clone();
         quick.results.experiments.remove(0);
         let stale = quick.stale().expect("the built-in experiments are valid");
-        assert_eq!(stale, ["xmp/fig1: no results are kept of it"]);
+        assert_eq!(stale, ["xmp/fig1: it has no stored results"]);
     }
 
     #[test]

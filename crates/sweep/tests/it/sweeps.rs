@@ -158,7 +158,7 @@ fn a_worker_elsewhere_computes_the_same_record() {
         let cost = Cost { seconds: 1.0, worker: "elsewhere".to_owned(), attempts: 2 };
         assert!(
             sweep.keep((place + 1) % 12, record.clone(), cost.clone()).is_err(),
-            "it is of another point"
+            "it belongs to another point"
         );
         sweep.keep(place, record, cost).expect("it is kept");
     }

@@ -110,7 +110,7 @@ fn wrong(pattern: &Pattern, at: u64, bytes: &[u8]) -> String {
         Some(place) => format!("the bytes from {place} on, or a multiple of {} later", Pattern::LENGTH),
         None => format!("bytes that nobody sent: {:02x?}", &bytes[right..bytes.len().min(right + 16)]),
     };
-    format!("byte {first} is not the one that was sent: there came {instead}")
+    format!("byte {first} is not the one that was sent: received {instead}")
 }
 
 #[cfg(test)]

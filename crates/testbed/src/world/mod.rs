@@ -169,7 +169,7 @@ impl<'a> World<'a> {
 
     fn ask(&mut self, host: u32, ask: &Ask) {
         if let Err(error) = self.bed.ask(host, ask) {
-            self.give_up(|| format!("host {host} does not listen any more: {error}"));
+            self.give_up(|| format!("host {host} no longer listens: {error}"));
         }
     }
 

@@ -84,8 +84,8 @@ impl Calls {
                 let known: Vec<String> = known.map(|name| format!("`{name}`")).collect();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
                 return wrong(format!(
-                    "there is no group `{name}`: groups are in comm_group.json or in a METADATA node of the rank, \
-                     which have {known}; only `0` needs none"
+                    "there is no group `{name}`: groups are defined in comm_group.json or in a METADATA node of the rank, \
+                     which have {known}; only `0` needs no definition"
                 ));
             }
             _ => (0..self.ranks).collect(),
@@ -119,7 +119,9 @@ impl Calls {
         let messages: u128 = collectives.iter().map(|(c, _)| c.messages()).sum();
         if messages > u128::from(MOST_FLOWS) {
             let n = collectives.len();
-            return wrong(format!("its {n} collectives are {messages} messages: at most {MOST_FLOWS}"));
+            return wrong(format!(
+                "its {n} collectives have {messages} messages: at most {MOST_FLOWS} are allowed"
+            ));
         }
         let mut place_of = vec![0; self.ranks as usize];
         for (collective, calls) in collectives {
@@ -188,7 +190,7 @@ impl Group {
         for rank in &self.ranks {
             let Some(call) = call(rank) else {
                 let there = self.calls.get(rank).map_or(0, Vec::len);
-                let message = format!("and rank {rank} has {there} only; {which}");
+                let message = format!("but rank {rank} has only {there}; {which}");
                 return wrong(format!("{}, number {} of its group, {message}", place(&first), number + 1));
             };
             if !same(&call) {
@@ -210,7 +212,7 @@ fn check(groups: &Groups, ranks: u32) -> Read<()> {
             return wrong(format!("group `{name}` has rank {} twice", twice[0]));
         }
         if let Some(absent) = sorted.last().filter(|&&last| last >= ranks) {
-            return wrong(format!("group `{name}` has rank {absent}, and the trace has {ranks}, from 0"));
+            return wrong(format!("group `{name}` has rank {absent}, but the trace has {ranks}, from 0"));
         }
     }
     Ok(())

@@ -85,7 +85,7 @@ pub(super) fn read(bytes: &[u8], most: u64) -> Read<Goal> {
     };
     let there = bytes.0.len() / 16;
     if there < ranks as usize {
-        return wrong(format!("it says that it has {ranks} ranks, but ends after {there}: is it truncated?"));
+        return wrong(format!("it claims to have {ranks} ranks, but ends after {there}: is it truncated?"));
     }
     let mut reader = Reader {
         trace: Trace::new(ranks, most),
@@ -97,17 +97,17 @@ pub(super) fn read(bytes: &[u8], most: u64) -> Read<Goal> {
     for rank in 0..ranks {
         let (Some(begin), Some(end)) = (bytes.u64(), bytes.u64()) else { unreachable!("it was counted") };
         if begin == 0 && end == 0 {
-            return wrong(format!("rank {rank} is missing: the table of ranks has no place for it"));
+            return wrong(format!("rank {rank} is missing: the table of ranks has no entry for it"));
         }
         if begin < last || end < begin {
-            let message = "lies within what comes before it, or ends before it begins";
+            let message = "overlaps what precedes it, or ends before it begins";
             return wrong(format!("rank {rank}, bytes {begin} to {end} after the magic number, {message}"));
         }
         let block = all.get(..usize::try_from(end).unwrap_or(usize::MAX)).map(|all| &all[begin as usize..]);
         let Some(block) = block else {
             let there = all.len();
             let message =
-                format!("rank {rank} ends at byte {end} after the magic number, the file at {there}");
+                format!("rank {rank} ends at byte {end} after the magic number, but the file at {there}");
             return wrong(format!("{message}: is it truncated?"));
         };
         last = end;
@@ -149,12 +149,12 @@ impl Reader {
         let (rank, there) = (self.rank, block.len());
         let mut bytes = Bytes(block);
         let (Some(count), Some(roots)) = (bytes.u32(), bytes.u32()) else {
-            return wrong(format!("rank {rank} has {there} bytes, and needs 8 at least"));
+            return wrong(format!("rank {rank} has {there} bytes, but needs at least 8"));
         };
         let needed = 8 + 4 * u64::from(roots) + OPERATION as u64 * u64::from(count);
         if (there as u64) < needed {
-            let message = format!("{count} operations, {roots} of them roots, take {needed} at least");
-            return wrong(format!("rank {rank} has {there} bytes, and its {message}"));
+            let message = format!("{count} operations, {roots} of them roots, take at least {needed}");
+            return wrong(format!("rank {rank} has {there} bytes, but its {message}"));
         }
         let (roots, rest) = bytes.0.split_at(4 * roots as usize);
         let (operations, appendix) = rest.split_at(OPERATION * count as usize);
@@ -206,8 +206,8 @@ impl Reader {
         let said: u64 = all.iter().flat_map(|o| o.successors).map(|(n, _)| u64::from(n)).sum();
         if said.checked_mul(4) != Some(appendix.len() as u64) {
             let there = appendix.len();
-            let message = format!("rank {rank} has {said} dependencies, and {there} bytes for them");
-            return wrong(format!("{message}, which is not 4 each: is the file truncated or damaged?"));
+            let message = format!("rank {rank} has {said} dependencies, but {there} bytes for them");
+            return wrong(format!("{message} instead of 4 each: is the file truncated or damaged?"));
         }
         let mut requires = Vec::with_capacity(appendix.len() / 4);
         for (other, operation) in (0..).zip(all) {
@@ -217,13 +217,14 @@ impl Reader {
                 let listed =
                     if n == 0 { Some(&[][..]) } else { appendix.get(begin..).and_then(|a| a.get(..bytes)) };
                 let Some(listed) = listed else {
-                    return self.wrong(other, "those that depend on it are beyond the end of the rank");
+                    return self.wrong(other, "its dependents are beyond the end of the rank");
                 };
                 for bytes in listed.chunks_exact(4) {
                     let task = Bytes(bytes).u32().expect("4 bytes");
                     if task as usize >= all.len() {
                         let n = all.len();
-                        let message = format!("operation {task} depends on it, and there are {n}, from 0");
+                        let message =
+                            format!("operation {task} depends on it, but there are only {n}, from 0");
                         return self.wrong(other, &message);
                     }
                     requires.push(Requires { task, other, begun, place: 0 });
@@ -242,14 +243,14 @@ impl Reader {
         let differs = (0..).zip(all.iter().zip(&predecessors)).find(|(_, (o, n))| o.predecessors != **n);
         if let Some((number, (operation, n))) = differs {
             let said = operation.predecessors;
-            let message = format!("it depends on {n} operations, and says {said}: is the file damaged?");
+            let message = format!("it depends on {n} operations, but claims {said}: is the file damaged?");
             return self.wrong(number, &message);
         }
         let mut roots: Vec<u32> = roots.chunks_exact(4).filter_map(|b| Bytes(b).u32()).collect();
         roots.sort_unstable();
         let own = (0..).zip(&predecessors).filter(|(_, n)| **n == 0).map(|(number, _)| number);
         if !own.eq(roots) {
-            let message = "its roots are not the operations that depend on none: is the file damaged?";
+            let message = "its roots are not the operations without dependencies: is the file damaged?";
             return wrong(format!("rank {}: {message}", self.rank));
         }
         Ok(())

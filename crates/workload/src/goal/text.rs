@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
             return self.error(words[1].0, format!("there is no rank {rank}: `num_ranks` is {ranks}"));
         }
         if !self.seen.insert(rank) {
-            return self.error(words[1].0, format!("rank {rank} has a block already"));
+            return self.error(words[1].0, format!("rank {rank} already has a block"));
         }
         self.expect(words, 2, "{")?;
         self.end(words, 3)?;
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
     fn operation(&mut self, words: &[Word<'a>], rank: u32) -> Result<(), GoalError> {
         if let Some(&(_, word @ ("requires" | "irequires"))) = words.get(1) {
             let Some(&other) = words.get(2) else {
-                return self.error(words[1].0, format!("{word} which operation?"));
+                return self.error(words[1].0, format!("`{word}` needs the label of an operation"));
             };
             self.end(words, 3)?;
             self.requires.push((words[0], other, word == "irequires", self.line));

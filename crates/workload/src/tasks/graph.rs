@@ -66,7 +66,7 @@ pub enum GraphError {
     #[error("more than 2^32 - 1 dependencies")]
     TooManyDependencies,
     /// There are more than [`MOST_FLOWS`].
-    #[error("{0} flows: a workload has at most 10^8, for they have to fit into memory")]
+    #[error("{0} flows: a workload has at most 10^8, because they have to fit into memory")]
     TooManyFlows(u64),
     /// A host sends to itself.
     #[error("task {0} is a message of a host to itself")]
@@ -75,7 +75,7 @@ pub enum GraphError {
     #[error("task {0} is a message of no bytes")]
     Empty(u32),
     /// A message has as many bytes as stand for no end.
-    #[error("task {0} is a message of 2^64 - 1 bytes: at least one fewer")]
+    #[error("task {0} is a message of 2^64 - 1 bytes: it must have at least one byte less")]
     TooLarge(u32),
     /// A message is stopped before it starts.
     #[error("task {0} is stopped before it starts")]
@@ -84,7 +84,7 @@ pub enum GraphError {
     #[error("task {0} is not a message, so it has neither a stop nor a deadline")]
     NoMessage(u32),
     /// A task waits for one that is not there.
-    #[error("task {task} waits for task {predecessor}, which is not there")]
+    #[error("task {task} waits for task {predecessor}, which does not exist")]
     NoPredecessor {
         /// The one that waits.
         task: u32,
@@ -105,10 +105,10 @@ pub enum GraphError {
     #[error("task {} waits for itself, through the tasks that it waits for", .0[0])]
     Cycle(Vec<u32>),
     /// An iteration would never end.
-    #[error("task {0} is a message without an end, so that no second iteration ever begins")]
+    #[error("task {0} is a message without an end, so no second iteration would ever begin")]
     EndlessIteration(u32),
     /// There must be something to do at least once.
-    #[error("no iterations: there is at least one")]
+    #[error("no iterations: at least one is needed")]
     NoIterations,
 }
 

@@ -213,7 +213,7 @@ fn what_would_never_end_is_refused_with_names() {
     refused(
         vec![vec![], vec![wait(1, 5, &[3]), wait(2, 5, &[1]), wait(3, 5, &[2])]],
         none(),
-        "waits for itself, through what is in node ",
+        "waits for itself, through node ",
     );
     refused(vec![vec![wait(1, 5, &[1])]], none(), "node 1 (`n1`) of rank 0: it waits for itself");
     let all = |id, after: &[u64]| collective(id, Kind::AllReduce, 8, "", after);
@@ -249,14 +249,14 @@ fn groups_that_cannot_be_are_refused() {
     refused(
         vec![call("x"), vec![]],
         groups(&[("a", &[0])]),
-        "there is no group `x`: groups are in comm_group.json",
+        "there is no group `x`: groups are defined in comm_group.json",
     );
     refused(vec![call("x"), vec![]], groups(&[("x", &[1])]), "rank 0 is not in its group `x`");
-    refused(vec![vec![]], groups(&[("x", &[0, 1])]), "group `x` has rank 1, and the trace has 1, from 0");
+    refused(vec![vec![]], groups(&[("x", &[0, 1])]), "group `x` has rank 1, but the trace has 1, from 0");
     refused(vec![vec![]], groups(&[("x", &[0, 0])]), "group `x` has rank 0 twice");
     let mut trace = Chakra::new(1, Groups::new(), Operation::RingAllReduce, 1).unwrap();
     let error = trace.add(vec![], groups(&[("x", &[7])])).unwrap_err();
-    assert_eq!(error.to_string(), "rank 0: group `x` has rank 7, and the trace has 1, from 0");
+    assert_eq!(error.to_string(), "rank 0: group `x` has rank 7, but the trace has 1, from 0");
     // Refused before they are drawn.
     let many = || (0..101).map(|id| collective(id, Kind::AllToAll, 8, "", &[])).collect();
     refused((0..1000).map(|_| many()).collect(), Groups::new(), "its 101 collectives are 100899000 messages");

@@ -80,26 +80,23 @@ fn a_flow_has_at_least_one_byte() {
 fn what_is_wrong_is_told_with_its_place() {
     let many = "1 0\n".repeat(1_000_001);
     let cases: [(&str, &str); 15] = [
-        ("0 0\n10 x\n20 1", "2:4: `x` is not a number; lines are such as `10000 0.15`"),
-        ("0 0\n10kB .5\n20 1", "2:1: `10kB` is not a number; lines are such as `10000 0.15`"),
-        ("0 0\ninf .5\n20 1", "2:1: `inf` is not a number; lines are such as `10000 0.15`"),
+        ("0 0\n10 x\n20 1", "2:4: `x` is not a number; expected lines such as `10000 0.15`"),
+        ("0 0\n10kB .5\n20 1", "2:1: `10kB` is not a number; expected lines such as `10000 0.15`"),
+        ("0 0\ninf .5\n20 1", "2:1: `inf` is not a number; expected lines such as `10000 0.15`"),
         ("# x\n10", "2:1: expected a size in bytes and a probability, such as `10000 0.15`"),
         ("0 0\n10 1 0.5", "2:6: a line has two numbers: a size in bytes and a probability"),
-        ("-5 0\n10 1", "1:1: a size is not negative"),
-        ("0 0\n 1e17 1", "2:2: a size is at most 2^53 bytes"),
-        ("0 -0.1\n10 1", "1:3: a probability is not negative"),
-        ("0 0\n20 .5\n10 1", "3:1: sizes must not fall: 20 comes before"),
-        ("0 0\n20 .5\n30 .4\n40 1", "3:4: cumulative probabilities must not fall: 0.5 comes before"),
+        ("-5 0\n10 1", "1:1: a size must not be negative"),
+        ("0 0\n 1e17 1", "2:2: a size must be at most 2^53 bytes"),
+        ("0 -0.1\n10 1", "1:3: a probability must not be negative"),
+        ("0 0\n20 .5\n10 1", "3:1: sizes must not decrease: the previous one is 20"),
         (
-            "0 0\n20 .98",
-            "2:4: it does not rise to 1: it ends at 0.98 (the last must be 1, or 100 in per cent)",
+            "0 0\n20 .5\n30 .4\n40 1",
+            "3:4: cumulative probabilities must not decrease: the previous one is 0.5",
         ),
-        (
-            "0 0\n20 150",
-            "2:4: it does not rise to 1: it ends at 150 (the last must be 1, or 100 in per cent)",
-        ),
-        ("0 0\n0 1", "2:1: every size is 0: a flow has at least one byte"),
-        ("# only\n# comments\n", "1:1: there is nothing but comments: expected lines such as `10000 0.15`"),
+        ("0 0\n20 .98", "2:4: it does not reach 1: it ends at 0.98 (the last must be 1, or 100 in per cent)"),
+        ("0 0\n20 150", "2:4: it does not reach 1: it ends at 150 (the last must be 1, or 100 in per cent)"),
+        ("0 0\n0 1", "2:1: every size is 0, but a flow has at least one byte"),
+        ("# only\n# comments\n", "1:1: there are only comments: expected lines such as `10000 0.15`"),
         (&many, "1000001:1: a distribution has at most 1000000 lines"),
     ];
     for (text, expected) in cases {
@@ -110,7 +107,7 @@ fn what_is_wrong_is_told_with_its_place() {
     let error = Distribution::parse("0 0\n10\tx\n20 1", u64::MAX).expect_err("wrong");
     assert_eq!(
         (error.to_string(), error.text),
-        ("2:4: `x` is not a number; lines are such as `10000 0.15`".to_owned(), "10 x".to_owned())
+        ("2:4: `x` is not a number; expected lines such as `10000 0.15`".to_owned(), "10 x".to_owned())
     );
     // A binary file does not fill the screen.
     let error = Distribution::parse(&"\u{1}".repeat(1 << 20), u64::MAX).expect_err("wrong");

@@ -153,7 +153,7 @@ fn what_is_broken_is_told_with_its_line() {
     refused("num_ranks x\n", 1, "expected the number of ranks");
     refused("num_ranks 2\nl1: calc 5\n", 2, "expected `rank N {`");
     refused("num_ranks 2\nrank 2 {\n}\n", 2, "there is no rank 2");
-    refused("num_ranks 2\nrank 0 {\n}\nrank 0 {\n", 4, "has a block already");
+    refused("num_ranks 2\nrank 0 {\n}\nrank 0 {\n", 4, "already has a block");
     refused("num_ranks 2\nrank 0 {\n}\n", 3, "rank 1 is missing");
     refused("num_ranks 2\nrank 0 {\ncalc 5\n", 3, "truncated");
     refused("num_ranks 2\nrank 0 {\nrank 1 {\n", 3, "rank 0, which began in line 2, has no closing");

@@ -226,7 +226,7 @@ fn what_is_wrong_is_told_with_its_rank_and_operation() {
     // Each sends only when it has got the other's message.
     let each = |peer| [op(Kind::Recv, peer, 1, &[]), op(Kind::Send, peer, 1, &[(0, false)])];
     let error = Goal::read_binary(&binary(&two(&each(1), &each(0))), 1000).unwrap_err().to_string();
-    assert!(error.contains("it waits for itself, through what is in rank "), "{error}");
+    assert!(error.contains("it waits for itself, through rank "), "{error}");
     assert!([0, 1].iter().all(|r| error.contains(&format!("rank {r}, operation 1"))), "{error}");
     refused(&two(&[op(Kind::Calc, 0, 1, &[(0, false)])], &[]), "rank 0, operation 0: it waits for itself");
 }
@@ -245,17 +245,17 @@ fn numbers_that_do_not_fit_each_other_are_told() {
     const MOST: &[u8] = &[0xff; 4];
     // Magic number, ranks, CPUs and NICs, the table of 3 ranks: rank 0 begins at 62, its operations at 74.
     damaged(0, &[1], "GOAL's magic number");
-    damaged(8, MOST, "it says that it has 4294967295 ranks, but ends after");
+    damaged(8, MOST, "it claims to have 4294967295 ranks, but ends after");
     damaged(14, &[0; 16], "rank 0 is missing");
     damaged(14, &[1], "rank 0, bytes 1 to ");
     damaged(22, &[0xff; 8], "rank 0 ends at byte 18446744073709551615");
     damaged(30, &54u64.to_le_bytes(), "rank 1, bytes 54 to ");
-    damaged(62, MOST, "rank 0 has 94 bytes, and its 4294967295 operations, 1 of them roots");
+    damaged(62, MOST, "rank 0 has 94 bytes, but its 4294967295 operations, 1 of them roots");
     damaged(66, MOST, "2 operations, 4294967295 of them roots");
-    damaged(70, &[1], "rank 0: its roots are not the operations that depend on none");
-    damaged(74, &[1], "rank 0, operation 0: it depends on 0 operations, and says 1");
+    damaged(70, &[1], "rank 0: its roots are not the operations without dependencies");
+    damaged(74, &[1], "rank 0, operation 0: it depends on 0 operations, but claims 1");
     damaged(78, &[9], "rank 0, operation 0: its kind is 9");
     damaged(97, MOST, "rank 0 has 4294967295 dependencies, and 4 bytes for them");
-    damaged(101, MOST, "rank 0, operation 0: those that depend on it are beyond the end of the rank");
-    damaged(152, &[2], "rank 0, operation 0: operation 2 depends on it, and there are 2, from 0");
+    damaged(101, MOST, "rank 0, operation 0: its dependents are beyond the end of the rank");
+    damaged(152, &[2], "rank 0, operation 0: operation 2 depends on it, but there are only 2, from 0");
 }

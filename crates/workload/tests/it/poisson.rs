@@ -135,8 +135,8 @@ fn pairs_are_uniform_among_those_allowed() {
 fn lists_without_a_pair_are_refused() {
     let racks = [0, 0, 1];
     for (pairs, what) in [
-        (Pairs::any(0), "no host to send"),
-        (Pairs::between(vec![1], vec![]), "none to receive"),
+        (Pairs::any(0), "no host that sends"),
+        (Pairs::between(vec![1], vec![]), "none that receives"),
         (Pairs::any(1), "two different hosts"),
         (Pairs::between(vec![3, 3], vec![3]), "two different hosts"),
         (Pairs::between(vec![0, 1], vec![1]).inter_rack(&racks), "all in one rack"),

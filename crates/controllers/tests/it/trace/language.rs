@@ -132,7 +132,7 @@ fn a_bad_line_is_named_and_explained() {
                   [limited=no] [last_hop=yes] [subflow=0]`, `path [base=12us] [rate=100Gbps] [subflow=0]` or \
                   `hop [sent=1500B] [at=10us] [queue=3kB] [rate=100Gbps] [subflow=0]`";
     let (time, rtt) =
-        ("is not a time; expected for instance `20us` or `1.5ms`", "is not an RTT: 1 us to 16 s");
+        ("is not a time; expected a value such as `20us` or `1.5ms`", "is not an RTT from 1 us to 16 s");
     for (line, message) in [
         ("mark", format!("`mark` is not an event; {events}")),
         ("ack", "`ack` needs a number of packets".to_owned()),
@@ -172,7 +172,7 @@ fn a_bad_line_is_named_and_explained() {
         ("subflows 3 4", "`4` is one word too many".to_owned()),
         ("report 3", format!("`3` is not a setting of `report`; {events}")),
         ("report delivered=1 marked=2", "2 marked packets of 1 delivered".to_owned()),
-        ("report lost=1048577", "a report is of at most 1048576 packets".to_owned()),
+        ("report lost=1048577", "a report covers at most 1048576 packets".to_owned()),
         ("report lost=few", "`few` is not a whole number".to_owned()),
         ("report rtt=20s", "`20s` is longer than 4294967295 ns".to_owned()),
         ("report limited=0", "`0` is neither yes nor no".to_owned()),

@@ -66,7 +66,7 @@ fn what_cannot_be_exported_is_told() {
     let unknown = refused(Format::Csv, Some("sample"), &[]);
     assert!(unknown.contains("there is no table `sample`; did you mean `samples`?"), "{unknown}");
     let whole = refused(Format::Perfetto, Some("flows"), &[]);
-    assert!(whole.contains("only `csv` and `arrow` hold one table"), "{whole}");
+    assert!(whole.contains("only `csv` and `arrow` have one table"), "{whole}");
     let key = refused(Format::Arrow, Some("links"), &["group=large"]);
     assert!(key.contains("there is no key `group`"), "{key}");
     for format in [Format::Perfetto, Format::Qlog, Format::Flent, Format::Csv, Format::Arrow] {
@@ -75,7 +75,7 @@ fn what_cannot_be_exported_is_told() {
     }
     for format in [Format::Qlog, Format::Flent] {
         let several = refused(format, None, &[]);
-        assert!(several.contains("holds one case and seed, but there are 2; choose one"), "{several}");
+        assert!(several.contains("has room for one case and seed, but there are 2; choose one"), "{several}");
         let dir = without("samples");
         let missing = exported_from(dir.path(), format, None, &[]).expect_err("there are no samples");
         assert!(missing.contains("the run has no samples.parquet"), "{missing}");

@@ -101,8 +101,8 @@ fn a_distribution_becomes_sizes() {
     let wrong =
         |text: &str, place: &str, message: &str| refused(Format::HpccCdf, &[("c", text)], place, message);
     wrong("0 0\n10 50\n", "c:2: ", "up to the one with 100 %");
-    wrong("0 0\n10 50\n20 40\n", "c:3:4: ", "percentages must rise");
-    wrong("0 0\n10 50\n10 100\n", "c:3:1: ", "sizes must rise");
+    wrong("0 0\n10 50\n20 40\n", "c:3:4: ", "percentages must increase");
+    wrong("0 0\n10 50\n10 100\n", "c:3:1: ", "sizes must increase");
     wrong("0 5\n10 100\n", "c:1:3: ", "the first percentage must be 0");
     wrong("0 0\n10 101\n", "c:2:4: ", "more than 100 %");
     wrong("0 0\n-10 50\n", "c:2:1: ", "not negative");
@@ -117,7 +117,7 @@ fn an_error_rate_is_a_share() {
         ("inf", "inf is not a probability"),
         ("-1", "-1 is not a probability"),
         ("1.5", "1.5 is not a probability"),
-        ("1", "nothing ever arrives"),
+        ("1", "nothing would ever arrive"),
     ] {
         let text = format!("3 1 2\n2\n0 2 100Gbps 1us {rate}\n1 2 100Gbps 1us 0\n");
         refused(Format::Hpcc, &[("topology.txt", &text)], "topology.txt:3:17: ", message);

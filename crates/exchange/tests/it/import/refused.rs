@@ -151,7 +151,7 @@ fn what_contradicts_itself_is_told_with_its_line() {
     };
     topology("3 1 2\n2\n0 2 1Gbps 1us 0\n1 3 1Gbps 1us 0\n", "t:4:3: ", "there is no node 3");
     topology("3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbqs 1us 0\n", "t:4:5: ", "expected a rate");
-    topology("3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 1.0\n", "t:4:15: ", "nothing ever arrives");
+    topology("3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 1.0\n", "t:4:15: ", "nothing would ever arrive");
     topology("3 1 1\n2\n0 2 1Gbps 1us 0\n", "t: host 1 has no link", "");
     topology("4 2 2\n2 3\n0 2 1Gbps 1us 0\n1 3 1Gbps 1us 0\n", "t: no path leads from host 0 to host 1", "");
 }

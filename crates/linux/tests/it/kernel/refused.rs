@@ -71,7 +71,7 @@ fn what_the_verifier_refuses_has_file_line_and_cause() {
             "while (s->private_words[0] != a->delivered) s->private_words[0] = s->private_words[0] * 3 + s->private_words[1]++;",
             "a million instructions",
         ),
-        ("a_wild_write", "s->private_words[s->cwnd & 0xff] = 1;", "outside of the private state"),
+        ("a_wild_write", "s->private_words[s->cwnd & 0xff] = 1;", "outside the private state"),
     ] {
         let text = refusal(name, body);
         assert!(text.starts_with("FILE:5: `") && text.contains(cause), "{text}");

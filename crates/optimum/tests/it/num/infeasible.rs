@@ -22,7 +22,7 @@ fn one_link() {
     assert_eq!(
         told,
         "the minimum rates of flows `flow 0` (60), `flow 1` (50) need 110 of link `link 0` (100), which can \
-         carry 100: at most 90.9091 % of them can be had"
+         carry 100: at most 90.9091 % of them is possible"
     );
     // They fit, but a log of nothing is minus infinity.
     p.flows[1].min_rate = 40.0;
@@ -121,7 +121,7 @@ fn a_host_that_promises_more_than_its_own_link_carries() {
     let told = clash(&p).with_rates(&|rate| format!("{} Mbit/s", rate / 1e6));
     assert!(told.starts_with("the minimum rate of flow `flow "), "{told}");
     assert!(told.contains("(1200 Mbit/s) needs 1200 Mbit/s of link `link "), "{told}");
-    assert!(told.ends_with("which can carry 1000 Mbit/s: at most 83.3333 % of it can be had"), "{told}");
+    assert!(told.ends_with("which can carry 1000 Mbit/s: at most 83.3333 % of it is possible"), "{told}");
 }
 
 /// Paths that count by themselves each need something, unless their marginal utility at 0 is finite.

@@ -73,7 +73,7 @@ fn nonsense_is_refused() {
     assert_eq!(
         message(&s_shaped, 0.0),
         "the utility is not concave above the minimum rate 0: its slope grows at rate 1. A minimum \
-         rate of 1 or more leaves the part below out"
+         rate of 1 or more excludes the part below"
     );
     assert!(Points::new(s_shaped.to_vec(), 1.0).is_ok());
     let points = Shape::Points(Points::new(s_shaped.to_vec(), 1.0).unwrap());

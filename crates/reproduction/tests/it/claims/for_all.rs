@@ -98,7 +98,7 @@ fn the_report_names_the_cases_that_fail() {
     let (value, text) = share([3.0, 2.0, 0.5, 0.7], "at_least = 2");
     assert_eq!(value, Some(2.0), "the second best decides");
     assert!(
-        text.starts_with(" (xmp-4 permutation against dctcp-1 permutation; 2 of 4 hold, 2 are to; not: ")
+        text.starts_with(" (xmp-4 permutation against dctcp-1 permutation; 2 of 4 hold, 2 required; not: ")
     );
     assert!(share([3.0; 4], "").1.ends_with("; 4 of 4 hold)"));
     // Cases that selectors mean have a share too.

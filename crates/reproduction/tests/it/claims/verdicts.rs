@@ -128,7 +128,7 @@ fn without_a_value_it_is_inconclusive() {
     for (cases, why) in [
         (
             [value(xmp, 1.0), value(dctcp, 0.0)],
-            "fct_mean_s of dctcp-1 permutation is 0, and nothing has a ratio to that",
+            "fct_mean_s of dctcp-1 permutation is 0, so there is no ratio",
         ),
         ([value(xmp, 1.0), case(dctcp)], "dctcp-1 permutation has no fct_mean_s"),
         ([case(xmp), value(dctcp, 1.0)], "xmp-2 permutation has no fct_mean_s"),
