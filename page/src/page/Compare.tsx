@@ -157,8 +157,8 @@ function Differences() {
         </Scroll>
       )}
       <p class="note">
-        ±95 %: half of the difference’s interval, √(a² + b²) of both half widths ({intervals(head)}); the
-        runs count as independent. Beyond chance: the difference is larger than that.
+        ±95 %: half of the difference’s interval, √(a² + b²) of both half widths ({intervals(head)}); the runs
+        count as independent. Beyond chance: the difference is larger than that.
       </p>
     </section>
   );
