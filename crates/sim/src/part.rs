@@ -71,7 +71,7 @@ pub(crate) struct Part {
     notes: Vec<Vec<Note>>,
 }
 
-/// Prefetches the data that a packet will need that arrives soon.
+/// The address of the data that a soon arriving packet will need, for prefetching.
 #[inline(always)]
 pub(crate) fn soon(sendings: &[Sending], receivings: &[Receiving]) -> impl Fn(&Wire) -> *const u8 {
     let (sendings, receivings) = (sendings.as_ptr(), receivings.as_ptr());
