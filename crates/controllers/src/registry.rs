@@ -355,6 +355,6 @@ pub fn find(name: &str) -> Option<Controller> {
 
 /// A string of a declaration; an omitted one is empty.
 fn string(p: *const c_char) -> &'static str {
-    // SAFETY: declarations hold string literals, which are NUL-terminated and live for ever.
+    // SAFETY: declarations hold string literals, which are NUL-terminated and live forever.
     unsafe { declared_text(p) }
 }

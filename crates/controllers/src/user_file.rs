@@ -123,7 +123,7 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, search: *mut 
     // SAFETY: the system gives a library, and `code_with` what is searched for.
     let (info, (symbol, found)) = unsafe { (&*info, &mut *search.cast::<(usize, (usize, Range<usize>))>()) };
     let base = info.dlpi_addr as usize;
-    // SAFETY: the library has so many headers.
+    // SAFETY: the library has this many headers.
     let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
     let part = |header: &libc::Elf64_Phdr| {
         let start = base + header.p_vaddr as usize;

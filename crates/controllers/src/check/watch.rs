@@ -119,7 +119,7 @@ impl Watched {
             });
         }
         let fast = self.has(Exception::FastStart) && was < ssthresh;
-        // A packet delivered adds one; by FAST_START_MOST of controller.h it may add so many.
+        // A packet delivered adds one; by FAST_START_MOST of controller.h it may add this many.
         let most = u64::from(delivered) * if fast { FAST_START_MOST } else { 1 };
         let leaps = self.has(Exception::Leaps) && self.rtts_differ;
         if u64::from(is.saturating_sub(was)) > most && !leaps {

@@ -49,7 +49,7 @@ impl PortConfig {
             && self.processing.below() == 0
     }
 
-    /// How long a packet is under way at the most, from arrival to the far end; a guess where the
+    /// The longest time that a packet takes from arrival to the far end; a guess if the
     /// queue has no limit.
     pub(crate) fn longest_stay(&self) -> Time {
         let packets = match self.limit {
