@@ -170,6 +170,6 @@ pub fn find(name: &str) -> Option<Balancer> {
 
 /// A string of a declaration; one that was left out is empty.
 fn string(p: *const c_char) -> &'static str {
-    // SAFETY: declarations hold string literals, which are NUL-terminated and live for ever.
+    // SAFETY: declarations hold string literals, which are NUL-terminated and live forever.
     unsafe { declared_text(p) }
 }

@@ -48,7 +48,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let earlier = args.compare.as_deref().map(Earlier::read).transpose()?;
-    // It is shown on a terminal only, and draws nothing by itself while a case runs.
+    // It is shown only on a terminal, and draws nothing on its own while a case runs.
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{msg}").expect("the template is constant"));
     let bench = bench::run(args.repetitions, &args.only, earlier.as_ref(), |number, name| {

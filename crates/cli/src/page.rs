@@ -85,7 +85,7 @@ fn write(runs: &[PathBuf], out: &Path) -> Result<(), Failure> {
     match written {
         Ok(()) => std::fs::rename(&partial, out).map_err(unwritten),
         Err(error) => {
-            let _ = std::fs::remove_file(&partial); // what is wrong is told already
+            let _ = std::fs::remove_file(&partial); // the error has already been reported
             Err(error)
         }
     }

@@ -11,14 +11,14 @@ use tempfile::TempDir;
 use crate::declared::declared;
 use crate::user_file::{Build, UserFile};
 
-/// What a file declares, and what it may include.
+/// The kind of parts that a file declares, and the headers that it may include.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
-    /// One of them, for people: `controller`.
+    /// The name of one of them in messages: `controller`.
     pub what: &'static str,
-    /// What comes before the name at the start of a line: `CONTROLLER`.
+    /// The word before the name at the start of a line: `CONTROLLER`.
     pub declaration: &'static str,
-    /// A file that shows how.
+    /// An example file.
     pub example: &'static str,
     /// The headers that are built in: name and text.
     pub headers: &'static [(&'static str, &'static str)],
@@ -32,7 +32,7 @@ pub enum LoadError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The message of the system.
         error: io::Error,
     },
     /// The file declares nothing.
@@ -43,10 +43,10 @@ pub enum LoadError {
     NoDeclaration {
         /// The file.
         path: PathBuf,
-        /// What it should declare.
+        /// The kind of part that it should declare.
         kind: Kind,
     },
-    /// There is something of that name already.
+    /// Something with that name exists already.
     #[error("{}: there is already a {what} `{name}`; choose another name", path.display())]
     Taken {
         /// The file.
@@ -56,20 +56,20 @@ pub enum LoadError {
         /// The name.
         name: String,
     },
-    /// The compiler refused it, and said why.
+    /// The compiler rejected it.
     #[error("{}: it does not compile\n{message}", path.display())]
     Compile {
         /// The file.
         path: PathBuf,
-        /// The compiler's words, with the file's own lines.
+        /// The compiler's message, with the file's own lines.
         message: String,
     },
-    /// What it declares contradicts itself.
+    /// Its declaration contradicts itself.
     #[error("{}: {message}", path.display())]
     Declaration {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The mistake.
         message: String,
     },
     /// There is no C compiler.
@@ -78,12 +78,12 @@ pub enum LoadError {
          hint: apt-get install gcc libc6-dev"
     )]
     Compiler(io::Error),
-    /// The system refused something that is needed to compile or load it.
+    /// The system refused something that is needed for compiling or loading it.
     #[error("{what}: {error}")]
     Machine {
-        /// What was tried.
+        /// The failed operation.
         what: &'static str,
-        /// What the system said.
+        /// The message of the system.
         error: io::Error,
     },
     /// It compiled but could not be loaded.
@@ -91,7 +91,7 @@ pub enum LoadError {
     Library {
         /// The file.
         path: PathBuf,
-        /// What the loader said.
+        /// The loader's message.
         message: String,
     },
 }
@@ -133,10 +133,10 @@ impl Kind {
         Ok((text, names))
     }
 
-    /// The first of `names` that `taken` says is another file's.
+    /// Checks that `taken` says of no name that it belongs to another file.
     ///
     /// # Errors
-    /// That it is taken.
+    /// The first of `names` that is taken.
     pub fn refuse_taken<'a>(
         self,
         path: &Path,
@@ -194,7 +194,7 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Where the constant `symbol` lies; it stays there.
+    /// The address of the constant `symbol`, which does not change.
     ///
     /// # Errors
     /// If there is none.
@@ -204,10 +204,10 @@ impl Compiled {
         found.map(|address| *address).map_err(|error| not_loaded(&self.path, &error))
     }
 
-    /// What must be known of the file later; `address` is one in its library.
+    /// Records the data of the file that is needed later; `address` is an address in its library.
     ///
     /// # Errors
-    /// If the library cannot be read any more.
+    /// If the library can no longer be read.
     pub fn keep(self, address: *const c_void) -> Result<&'static UserFile, LoadError> {
         let build = Build { compiler: self.compiler, flags: FLAGS };
         UserFile::keep(&self.path, build, &self.file, address as usize)
@@ -220,7 +220,7 @@ fn not_loaded(path: &Path, error: &libloading::Error) -> LoadError {
     LoadError::Library { path: path.to_owned(), message: format!("{error}{cause}") }
 }
 
-/// Whether two paths lead to one file.
+/// Whether two paths lead to the same file.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     match (one.canonicalize(), other.canonicalize()) {
         (Ok(one), Ok(other)) => one == other,

@@ -12,13 +12,13 @@ use crate::{CWND_LIMIT, Controller, Exception, MAX_SUBFLOWS};
 #[derive(Debug)]
 pub struct ConfiguredController {
     controller: Controller,
-    /// Whether the host looks at the windows that it makes: those that come with Tresse are proven.
+    /// Whether the host checks the windows that it makes; Tresse's own controllers are proven.
     watched: bool,
     values: Box<[u64]>,
 }
 
 impl ConfiguredController {
-    /// `controller` with its defaults, and `settings` in their place.
+    /// `controller` with its defaults, which `settings` replace.
     ///
     /// # Errors
     /// A parameter that the controller does not have, or a value outside its range.
@@ -41,7 +41,7 @@ impl ConfiguredController {
     }
 }
 
-/// The controllers of one connection: one for each subflow, siblings of each other.
+/// The controllers of one connection: one for each subflow; they are siblings of each other.
 ///
 /// Indexing gives a subflow as its controller sees it. The host sets everything in it that is not
 /// the controller's own, and calls the hooks when `controller.h` says so.
@@ -71,7 +71,7 @@ impl Group {
         group
     }
 
-    /// Adds a subflow with `initial_window` packets as number `i`; those from `i` on move down by one.
+    /// Inserts a subflow with `initial_window` packets as number `i`; the numbers from `i` on increase by one.
     ///
     /// # Panics
     /// If there are [`MAX_SUBFLOWS`] already, or fewer than `i`.
@@ -83,7 +83,7 @@ impl Group {
         self.init(i);
     }
 
-    /// Takes subflow `i` out: it is nobody's sibling any more, and those behind it move up by one.
+    /// Removes subflow `i`: it is no longer a sibling, and the numbers after it decrease by one.
     ///
     /// # Panics
     /// If there is no such subflow, or no other.
@@ -93,7 +93,7 @@ impl Group {
         self.number();
     }
 
-    /// Tells each subflow its place, by which `controller.h` finds the siblings.
+    /// Sets the index of each subflow, by which `controller.h` finds the siblings.
     fn number(&mut self) {
         let count = self.len() as u8;
         for (i, subflow) in self.subflows.iter_mut().enumerate() {
@@ -116,28 +116,28 @@ impl Group {
         self.subflows.len()
     }
 
-    /// Whether there is none: before the handshake of a connection's first subflow is complete.
+    /// Whether there are no subflows: before the handshake of a connection's first subflow is complete.
     pub fn is_empty(&self) -> bool {
         self.subflows.is_empty()
     }
 
-    /// Whether a subflow wishes that new data go on none but those that wish it.
+    /// Whether a subflow requests that new data go only on the subflows that request this.
     #[inline]
     pub fn one_is_alone(&self) -> bool {
         self.subflows.iter().any(|s| s.alone != 0)
     }
 
-    /// All of them, side by side.
+    /// All subflows.
     pub fn subflows(&self) -> &[Subflow] {
         &self.subflows
     }
 
-    /// The scheme that governs them.
+    /// The controller and its parameters.
     pub fn scheme(&self) -> &Arc<ConfiguredController> {
         &self.scheme
     }
 
-    /// The `ack` hook: subflow `i` got an ACK that delivers something.
+    /// The `ack` hook: subflow `i` got an ACK that delivers data.
     #[inline]
     pub fn ack(&mut self, i: usize, ack: &Ack) {
         if let Some(hook) = self.scheme.controller.raw.ack {
@@ -149,9 +149,8 @@ impl Group {
         }
     }
 
-    /// The `grow` hook: the window of subflow `i` may rise, and is never 0 whatever the
-    /// controller says. Keeping it below `CWND_LIMIT` is the host's part. See
-    /// [`refuse_windows`](crate::apart::refuse_windows).
+    /// The `grow` hook: the window of subflow `i` may rise, and is never 0 whatever the controller answers. The
+    /// host keeps it below `CWND_LIMIT`. See [`refuse_windows`](crate::apart::refuse_windows).
     #[inline]
     pub fn grow(&mut self, i: usize, ack: &Ack) {
         self.grow_unbounded(i, ack);
@@ -162,8 +161,7 @@ impl Group {
         *cwnd = (*cwnd).max(1);
     }
 
-    /// Looks at what `grow` made of the window: reaching the limit is not a fault, nor passing it
-    /// by what may be added.
+    /// Checks the window after `grow`: it is no fault to reach the limit, or to exceed it by what may be added.
     #[cold]
     fn look_at_growth(&self, i: usize, delivered: u32) {
         let controller = &self.scheme.controller;
@@ -175,7 +173,7 @@ impl Group {
         }
     }
 
-    /// Looks at a window that the hook at `address` should have left as it was.
+    /// Checks a window that the hook at `address` must not change.
     #[cold]
     fn look(&self, i: usize, address: usize) {
         let cwnd = self.subflows[i].cwnd;
@@ -184,7 +182,7 @@ impl Group {
         }
     }
 
-    /// What the `grow` hook makes of the window, before a host corrects it.
+    /// The window after the `grow` hook, before a host corrects it.
     #[inline]
     pub(crate) fn grow_unbounded(&mut self, i: usize, ack: &Ack) {
         if let Some(hook) = self.scheme.controller.raw.grow {
@@ -210,7 +208,7 @@ impl Group {
         bounded
     }
 
-    /// What the `congestion` hook answers, before a host corrects it.
+    /// The answer of the `congestion` hook, before a host corrects it.
     pub(crate) fn congestion_unbounded(&mut self, i: usize, cause: Cause) -> u32 {
         match self.scheme.controller.raw.congestion {
             // SAFETY: see `Group::pointer`.
@@ -244,7 +242,7 @@ impl Group {
         pace
     }
 
-    /// What the `report` hook does, before a host corrects the window.
+    /// The effect of the `report` hook, before a host corrects the window.
     pub(crate) fn report_unbounded(&mut self, i: usize, report: &Report, hops: &[Hop]) -> u32 {
         let Some(hook) = self.scheme.controller.raw.report else { return 0 };
         let report = RawReport::new(report, hops);
@@ -252,8 +250,8 @@ impl Group {
         unsafe { hook(self.pointer(i), &raw const report) }
     }
 
-    /// Subflow `i`, with leave to look at its siblings: `controller.h` finds them from `index`
-    /// and `count`, which are private and match the list, so a hook stays inside of it.
+    /// Subflow `i`, with access to its siblings: `controller.h` finds them from `index` and `count`, which are
+    /// private and match the list, so a hook stays inside it.
     #[inline]
     fn pointer(&mut self, i: usize) -> *mut Subflow {
         assert!(i < self.subflows.len());
@@ -262,7 +260,7 @@ impl Group {
     }
 }
 
-/// Whether no host takes such a window.
+/// Whether no host accepts such a window.
 #[inline]
 fn is_outside(cwnd: u32) -> bool {
     !(1..CWND_LIMIT).contains(&cwnd)

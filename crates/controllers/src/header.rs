@@ -1,4 +1,4 @@
-//! The comment at the head of a C file: the equations and the deviations, in words.
+//! The comment at the start of a C file: the equations and the deviations, in words.
 
 /// The first comment of `text` that is not a licence, without the stars; empty if code comes first.
 pub fn header(text: &str) -> String {

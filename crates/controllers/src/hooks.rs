@@ -1,4 +1,4 @@
-//! The hooks of a controller as a host calls them, wherever the controller runs.
+//! The hooks of a controller as a host calls them, no matter where the controller runs.
 
 use crate::Group;
 use crate::raw::{Ack, Cause, Hop, Report, Subflow};
@@ -6,7 +6,7 @@ use crate::raw::{Ack, Cause, Hop, Report, Subflow};
 /// The subflows of one connection with the hooks of their controller: those of [`Group`], wherever
 /// the controller runs.
 pub trait Hooks {
-    /// A subflow as it was, with its private state.
+    /// A saved subflow, with its private state.
     type Saved;
 
     /// Subflow `i`, as its controller sees it.
@@ -23,13 +23,13 @@ pub trait Hooks {
     fn report(&mut self, i: usize, report: &Report, hops: &[Hop]) -> u32;
     /// Subflow `i` as it is now.
     fn save(&mut self, i: usize) -> Self::Saved;
-    /// Makes subflow `i` what it was.
+    /// Restores subflow `i`.
     fn restore(&mut self, i: usize, saved: Self::Saved);
 
-    /// A loss meets the reduction of a mark or of a local drop, before which subflow `i` had a window of `before`
+    /// A loss during the reduction for a mark or a local drop, before which subflow `i` had a window of `before`
     /// packets. Its threshold becomes what the loss alone would have left of that window (RFC 8257 §3.5: a loss is
-    /// answered as conventional TCP does), unless it is as low already: a window is cut once (RFC 3168 §6.1.2), and
-    /// then nothing of the subflow changes. Whether it was lowered. The window itself is the host's to lower.
+    /// answered as conventional TCP does), unless it is already that low: a window is cut once (RFC 3168 §6.1.2),
+    /// and then nothing of the subflow changes. Returns whether it was lowered. The host lowers the window itself.
     fn deepen(&mut self, i: usize, before: u32) -> bool {
         let saved = self.save(i);
         let s = self.subflow(i);

@@ -1,10 +1,10 @@
-//! The headers of a user's own that a controller's file includes.
+//! The user's own headers that a controller's file includes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The files beside `path` that it includes, and those that these include, with their texts: each once, in the order in
-/// which they are met. Tresse's own headers and the system's are not among them.
+/// The files next to `path` that it includes, and those that these include, with their texts: each once, in the
+/// order in which they occur. Tresse's own headers and the system's are not among them.
 pub fn included(path: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     if let Ok(text) = fs::read_to_string(path) {

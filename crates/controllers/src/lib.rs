@@ -1,4 +1,4 @@
-//! Congestion controllers: the C files of `controllers/`, compiled natively, behind a safe face.
+//! Congestion controllers: the C files of `controllers/`, compiled natively, behind a safe interface.
 //!
 //! A [`Controller`] is a declaration (name, source, signals, parameters) with its hooks; a second name for
 //! one is a [`Controller`] too. A [`ConfiguredController`] is a controller with values for its parameters. A [`Group`] is
@@ -6,8 +6,8 @@
 //!
 //! The contract, hook by hook, is `controllers/controller.h`.
 //!
-//! What a user's C file of another [`Kind`] needs too is here as well: to compile and load it ([`Compiled`]), to read its
-//! parameters, and to run it [`apart`].
+//! Everything that a user's C file of another [`Kind`] needs is here too: compiling and loading it ([`Compiled`]),
+//! reading its parameters, and running it [`apart`].
 
 #![expect(unsafe_code, reason = "controllers are C")]
 
@@ -43,7 +43,7 @@ pub use user_file::{Build, Code, UserFile};
 /// The slow-start threshold of a subflow that has not left its first slow start, packets.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
-/// The most subflows that one connection may have.
+/// The maximum number of subflows of a connection.
 pub const MAX_SUBFLOWS: usize = 64;
 
 /// The host keeps cwnd below this, packets, so that no controller's arithmetic can overflow.

@@ -22,9 +22,9 @@ pub fn declared_in(path: &Path) -> Result<Vec<String>, LoadError> {
     KIND.read(path).map(|(_, names)| names)
 }
 
-/// Compiles `path` with the system's `cc` and loads what it declares; [`crate::find`] knows it from
-/// then on. The code stays loaded until the process ends: a file that is loaded again, because it
-/// may have changed, replaces its former self under its names, and whoever has that keeps it.
+/// Compiles `path` with the system's `cc` and loads the controllers that it declares; [`crate::find`] returns them
+/// from then on. The code stays loaded until the process ends. A file that is loaded again, because it may have
+/// changed, replaces its earlier version under its names; existing users of the earlier version keep it.
 ///
 /// # Errors
 /// If the file cannot be read, declares no controller, or does not compile.
@@ -71,7 +71,7 @@ fn is_of(controller: Controller, path: &Path) -> bool {
     controller.file().is_some_and(|own| is_same_file(own, path))
 }
 
-/// The headers that controllers may include, as they are built in: name and text.
+/// The built-in headers that controllers may include: name and text.
 pub fn headers() -> &'static [(&'static str, &'static str)] {
     HEADERS
 }

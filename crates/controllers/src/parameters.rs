@@ -24,19 +24,19 @@ pub enum ParameterError {
     Unknown {
         /// The controller, or whatever else has parameters.
         controller: String,
-        /// The name that was asked for.
+        /// The given name.
         name: String,
-        /// What there is.
+        /// The existing parameters.
         known: String,
     },
-    /// The value lies outside the parameter's range.
+    /// The value is outside the parameter's range.
     #[error("{name} = {value} is outside {min}..={max} ({controller})")]
     Range {
         /// The controller, or whatever else has parameters.
         controller: String,
         /// The parameter.
         name: &'static str,
-        /// The value that was asked for.
+        /// The given value.
         value: u64,
         /// The smallest value.
         min: u64,
@@ -45,7 +45,7 @@ pub enum ParameterError {
     },
 }
 
-/// The defaults of `owner`'s parameters, and `settings` in their place.
+/// The defaults of `owner`'s parameters, which `settings` replace.
 ///
 /// # Errors
 /// A parameter that is not declared, or a value outside its range.
@@ -79,10 +79,10 @@ pub fn parameter_values<'a>(
     Ok(values)
 }
 
-/// What the default of a parameter is that lies outside its range, in words; nothing if none does.
+/// Checks that the default of every parameter is in its range.
 ///
 /// # Errors
-/// The first such parameter.
+/// The first parameter whose default is not, in words.
 pub fn check_defaults(owner: &str, declared: &[Parameter<Whole>]) -> Result<(), String> {
     match declared.iter().find(|p| !p.range.contains(p.range.default)) {
         Some(Parameter { name, range: Whole { default, min, max }, .. }) => {
@@ -95,8 +95,8 @@ pub fn check_defaults(owner: &str, declared: &[Parameter<Whole>]) -> Result<(), 
 /// The parameters of a declaration.
 ///
 /// # Safety
-/// There are `count` of them at `table`, constant and forever, and so are their strings, as
-/// `WITH_PARAMETERS` has it; `table` is not looked at if there is none.
+/// `table` has `count` parameters, which never change and live forever, as do their strings, as `WITH_PARAMETERS`
+/// guarantees. `table` is not read if there are none.
 pub unsafe fn declared_parameters(table: *const RawParameter, count: u32) -> Vec<Parameter<Whole>> {
     if count == 0 {
         return Vec::new();
@@ -115,10 +115,10 @@ pub unsafe fn declared_parameters(table: *const RawParameter, count: u32) -> Vec
     table.iter().map(parameter).collect()
 }
 
-/// A string of a declaration; one that was left out is empty.
+/// A string of a declaration; an omitted one is empty.
 ///
 /// # Safety
-/// `text` is null, or a string that ends with a NUL and stays forever.
+/// `text` is null, or a string that ends with a NUL and lives forever.
 pub unsafe fn declared_text(text: *const c_char) -> &'static str {
     if text.is_null() {
         return "";

@@ -9,13 +9,13 @@ use crate::parameters::RawParameter;
 /// `TRESSE_CONTROLLER_ABI`: raised whenever the layout or the meaning of the contract changes.
 pub(crate) const ABI: u32 = 4;
 
-/// The payload of a full packet unless the host says otherwise, bytes.
+/// The default payload of a full packet, bytes.
 const DEFAULT_MSS: u32 = 1460;
 
-/// `IGNORE_MARK`: `congestion`'s answer to a mark that is not congestion.
+/// `IGNORE_MARK`: the answer of `congestion` to a mark that does not mean congestion.
 pub(crate) const IGNORE_MARK: u32 = 0;
 
-/// `FAST_START_MOST`: what a packet delivered in slow start may add with `EXCEPTION_FAST_START`.
+/// `FAST_START_MOST`: the packets that one packet delivered in slow start may add with `EXCEPTION_FAST_START`.
 pub(crate) const FAST_START_MOST: u64 = 3;
 
 /// Words of private state that a controller has, u64.
@@ -43,33 +43,32 @@ pub struct Subflow {
     pub cwnd_limited: u8,
     /// 1 if the next hop reports that it is congested.
     pub next_hop: u8,
-    /// The controller's wish: 1 if no new data shall go on those siblings that do not say so.
+    /// The controller's request: 1 if new data shall only go on siblings that also set this.
     pub alone: u8,
     index: u8,
     count: u8,
     unused: u16,
-    /// What the subflow publishes to its siblings; its meaning is the controller's own.
+    /// The value that the subflow publishes to its siblings; each controller defines its meaning.
     pub word: u64,
     private: [u64; PRIVATE_WORDS],
     parameters: *const u64,
 }
 
-/// As `controller.h` asserts it of `struct subflow`.
+/// The size that `controller.h` asserts for `struct subflow`.
 const _: () = assert!(size_of::<Subflow>() == 32 + 8 + 8 * PRIVATE_WORDS + size_of::<*const u64>());
 
 impl Subflow {
-    /// A subflow whose controller runs elsewhere: what it publishes and what it is told, without
-    /// siblings, private state or parameters.
+    /// A subflow whose controller runs elsewhere: its shared fields, without siblings, private state or parameters.
     pub fn outside(cwnd: u32) -> Self {
         Self::new(cwnd, std::ptr::null())
     }
 
-    /// Gives it its place among `count` siblings, itself included.
+    /// Sets its index among `count` siblings, itself included.
     pub(crate) fn place(&mut self, index: u8, count: u8) {
         (self.index, self.count) = (index, count);
     }
 
-    /// `self` with what is its controller's own, and no host's, taken from `other`.
+    /// `self` with the fields that belong to the controller, not the host, taken from `other`.
     pub(crate) fn with_controllers_part(&self, other: &Self) -> Self {
         Self { private: other.private, word: other.word, alone: other.alone, ..self.clone() }
     }
@@ -126,7 +125,7 @@ impl State {
     }
 }
 
-/// What one ACK brings; `struct ack`.
+/// The contents of an ACK; `struct ack`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ack {
@@ -138,7 +137,7 @@ pub struct Ack {
     pub rtt: u32,
     /// 1 if this is the first ACK of a new round; for `grow`: if a round began since the last `grow`.
     pub new_round: u32,
-    /// Time, us; only the difference of two of the same subflow's has a meaning.
+    /// Time, us; only differences within the same subflow have a meaning.
     pub now: u64,
 }
 
@@ -148,30 +147,30 @@ pub struct Ack {
 pub struct Hop {
     /// Bytes that the port had sent.
     pub bytes: u64,
-    /// ns, by the port's clock.
+    /// The time, ns, by the port's clock.
     pub time: u64,
-    /// Bytes that waited in the port.
+    /// Bytes waiting in the port.
     pub queue: u32,
-    /// Of the port, Mbit/s.
+    /// The rate of the port, Mbit/s.
     pub rate: u32,
 }
 
-/// What the host of a sprayed transport reports: `struct report`, beside its hops.
+/// The report of a sprayed transport's host: `struct report` without its hops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Report {
     /// Packets newly delivered.
     pub delivered: u32,
     /// Those of them that came with CE.
     pub marked: u32,
-    /// Packets that a switch cut to their header for lack of room.
+    /// Packets that a switch trimmed to their header for lack of room.
     pub trimmed: u32,
     /// Packets that a timer has given up.
     pub lost: u32,
     /// The newest sample, ns; 0 = none.
     pub rtt: u32,
-    /// Of the empty path, with a full packet, ns; at least 1.
+    /// The RTT of the empty path with a full packet, ns; at least 1.
     pub base_rtt: u32,
-    /// What the host's links carry, Mbit/s; at least 1.
+    /// The rate of the host's links, Mbit/s; at least 1.
     pub line_rate: u32,
     /// Delivery-rate sample, Mbit/s; 0 = none.
     pub rate: u32,
@@ -254,7 +253,7 @@ impl RawReport {
 pub enum Cause {
     /// An ECN echo without loss.
     Mark,
-    /// A loss, also before a timeout.
+    /// A loss, including one before a timeout.
     Loss,
     /// Congestion of the host's own port; in Linux a drop in its queueing discipline.
     Local,
@@ -296,7 +295,7 @@ const PACKETS: u32 = 16;
 const TELEMETRY: u32 = 32;
 
 impl RawController {
-    /// Whether the hooks go with each other and with the signals: those of TCP, or `report`.
+    /// Whether the hooks match each other and the signals: those of TCP, or `report`.
     pub fn check_hooks(&self) -> Result<(), String> {
         let has = |signal| self.signals & signal != 0;
         if self.report.is_none() {

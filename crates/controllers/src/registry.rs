@@ -1,4 +1,4 @@
-//! What controllers there are, and what each declares of itself.
+//! The existing controllers and their declarations.
 
 use std::ffi::c_char;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::parameters::{check_defaults, declared_parameters, declared_text};
 use crate::raw::{Cause, IGNORE_MARK, RawAlias, RawController};
 use crate::user_file::{Build, Code, UserFile};
 
-/// What one `CONTROLLER(…)` or `ALIAS(…)` declares.
+/// The contents of a `CONTROLLER(…)` or `ALIAS(…)` declaration.
 #[derive(Clone, Copy)]
 pub(crate) enum Declaration {
     Controller(&'static RawController),
@@ -30,7 +30,7 @@ pub(crate) mod generated {
     include!(concat!(env!("OUT_DIR"), "/registry.rs"));
 }
 
-/// A controller, under its own name or a second one: its declaration and its hooks.
+/// A controller under its own name or a second one: its declaration and its hooks.
 #[derive(Clone, Copy)]
 pub struct Controller {
     pub(crate) raw: &'static RawController,
@@ -79,16 +79,16 @@ impl Signal {
     }
 }
 
-/// Where a controller departs from the contract, because its paper's rule does.
+/// A departure of a controller from the contract, because its paper's rule departs from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exception {
     /// `grow` may lower the window.
     Lowers,
     /// `congestion` may ignore a mark.
     IgnoresMark,
-    /// Below ssthresh a packet delivered may add up to three packets.
+    /// Below ssthresh, a delivered packet may add up to three packets.
     FastStart,
-    /// `grow` may add more packets than were delivered where the subflows' RTTs differ.
+    /// `grow` may add more packets than were delivered if the subflows' RTTs differ.
     Leaps,
 }
 
@@ -106,7 +106,7 @@ impl Exception {
         }
     }
 
-    /// What it allows, for people.
+    /// A readable description of what it allows.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Lowers => "an ACK may lower the window",
@@ -117,10 +117,10 @@ impl Exception {
     }
 }
 
-/// What a paper proves of its controller.
+/// A property that a paper proves about its controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
-    /// On no path does an ACK raise the window more than Reno's would.
+    /// On no path does an ACK raise the window by more than Reno would.
     NotAboveReno,
     /// If all RTTs are multiplied by one factor, nothing changes.
     RttRatios,
@@ -137,7 +137,7 @@ impl Claim {
         }
     }
 
-    /// What it says, for people.
+    /// A readable description of the property.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::NotAboveReno => "on no path does an ACK raise the window more than in Reno",
@@ -146,10 +146,11 @@ impl Claim {
     }
 }
 
-/// The controller of a subflow that an agent outside of the simulator steers. [`all`] does not have it, nor [`find`].
+/// The controller of a subflow that an agent outside the simulator controls. Neither [`all`] nor [`find`] returns
+/// it.
 ///
-/// The agent sets `cwnd`, `ssthresh`, and in `word` what a round adds, 1/256 packet, with
-/// 2^32 if marks and losses are to halve the window.
+/// The agent sets `cwnd`, `ssthresh`, and `word`: the growth per round in 1/256 packet, plus 2^32 if marks and
+/// losses are to halve the window.
 pub fn agent() -> Controller {
     // SAFETY: constant data of `agent.c`.
     let declaration = Declaration::Controller(unsafe { &generated::tresse_agent });
@@ -170,7 +171,7 @@ impl Controller {
         string(self.alias.map_or(self.raw.name, |alias| alias.name))
     }
 
-    /// One line on what it does.
+    /// A one-line description.
     pub fn title(&self) -> &'static str {
         string(self.alias.map_or(self.raw.title, |alias| alias.title))
     }
@@ -180,7 +181,7 @@ impl Controller {
         string(self.alias.map_or(self.raw.source, |alias| alias.source))
     }
 
-    /// Whether its increase looks at the siblings.
+    /// Whether its increase takes the siblings into account.
     pub fn coupled(&self) -> bool {
         self.raw.coupled != 0
     }
@@ -190,9 +191,8 @@ impl Controller {
         self.raw.min_cwnd
     }
 
-    /// What a host makes of `answer`, `congestion`'s for a window of `cwnd` packets: at least 1, and
-    /// not more than the window was, or than the floor if it was below that; `None` if the mark is
-    /// ignored.
+    /// The window that a host makes from `answer`, which `congestion` gave for a window of `cwnd` packets: at least
+    /// 1, and at most the window, or the floor if the window was below it. `None` if the mark is ignored.
     pub fn bound_cut(&self, cause: Cause, cwnd: u32, answer: u32) -> Option<u32> {
         let ignores = cause == Cause::Mark && answer == IGNORE_MARK;
         if ignores && self.exceptions().contains(&Exception::IgnoresMark) {
@@ -201,12 +201,12 @@ impl Controller {
         Some(answer.clamp(1, cwnd.max(self.min_cwnd()).clamp(1, CWND_LIMIT - 1)))
     }
 
-    /// Where it departs from the contract.
+    /// Its departures from the contract.
     pub fn exceptions(&self) -> Vec<Exception> {
         Exception::ALL.iter().filter(|(bit, _)| self.raw.exceptions & bit != 0).map(|&(_, e)| e).collect()
     }
 
-    /// What its paper proves of it.
+    /// The properties that its paper proves.
     pub fn claims(&self) -> Vec<Claim> {
         Claim::ALL.iter().filter(|(bit, _)| self.raw.claims & bit != 0).map(|&(_, c)| c).collect()
     }
@@ -221,7 +221,7 @@ impl Controller {
         Signal::ALL.iter().filter(|(bit, _)| self.raw.signals & bit != 0).map(|&(_, s)| s).collect()
     }
 
-    /// Whether it lives on the fate of every packet: it has the hook `report`, and none of TCP's.
+    /// Whether it uses the fate of every packet: it has the hook `report`, and none of TCP's hooks.
     pub fn reports(&self) -> bool {
         self.raw.report.is_some()
     }
@@ -231,17 +231,17 @@ impl Controller {
         self.signals().contains(&Signal::Ecn)
     }
 
-    /// Whether it needs every CE mark counted, not just one a window.
+    /// Whether it needs every CE mark counted, not just one per window.
     pub fn needs_exact_ce(&self) -> bool {
         self.signals().contains(&Signal::CeExact)
     }
 
-    /// Whether a Linux kernel can give every signal that it needs.
+    /// Whether a Linux kernel provides every signal that it needs.
     pub fn attachable(&self) -> bool {
         self.why_not_attachable().is_none()
     }
 
-    /// What a Linux kernel is missing for it, if anything.
+    /// The signals it needs that a Linux kernel lacks, if any.
     pub fn why_not_attachable(&self) -> Option<&'static str> {
         let signals = self.signals();
         if signals.contains(&Signal::Packets) {
@@ -256,7 +256,7 @@ impl Controller {
         unsafe { declared_parameters(self.raw.parameters, self.raw.parameter_count) }
     }
 
-    /// Whether the declaration makes sense: what a C compiler cannot see.
+    /// Checks the declaration for mistakes that a C compiler cannot see.
     pub(crate) fn check(&self) -> Result<(), String> {
         let name = self.name();
         if self.min_cwnd() == 0 {
@@ -276,12 +276,12 @@ impl Controller {
         self.text
     }
 
-    /// The comment at the head of its source: what it is, the equations, the deviations.
+    /// The comment at the start of its source: what it is, the equations and the deviations.
     pub fn header(&self) -> String {
         header::header(self.text)
     }
 
-    /// The file that declares it: the user's, or its place in Tresse's source tree.
+    /// The file that declares it: the user's file, or its path in Tresse's source tree.
     pub fn source_file(&self) -> &'static Path {
         self.file().unwrap_or_else(|| {
             let built_in = generated::BUILT_IN.iter().find(|b| b.text == self.text);
@@ -294,7 +294,7 @@ impl Controller {
         self.file.map(|file| &*file.path)
     }
 
-    /// Its code, if it is a user's.
+    /// Its code, if a user wrote it.
     pub fn code(&self) -> Option<Code> {
         let file = self.file?;
         let &RawController { init, ack, grow, congestion, timeout, report, .. } = self.raw;
@@ -322,7 +322,7 @@ impl std::fmt::Debug for Controller {
     }
 }
 
-/// The controllers that are built in, under all their names, by name.
+/// The built-in controllers under all their names, sorted by name.
 pub fn built_in() -> Vec<Controller> {
     let mut all: Vec<_> =
         generated::BUILT_IN.iter().map(|b| Controller::new(b.declaration, b.text, None)).collect();
@@ -333,14 +333,14 @@ pub fn built_in() -> Vec<Controller> {
 /// The users' controllers that this process has loaded.
 static LOADED: RwLock<Vec<Controller>> = RwLock::new(Vec::new());
 
-/// Adds `controllers` in place of those that `replaced` says.
+/// Adds `controllers` and removes those that `replaced` selects.
 pub(crate) fn register(controllers: &[Controller], replaced: impl Fn(Controller) -> bool) {
     let mut loaded = LOADED.write().expect("no holder of the lock panics");
     loaded.retain(|&other| !replaced(other));
     loaded.extend_from_slice(controllers);
 }
 
-/// The built-in controllers and those that were loaded, by name.
+/// The built-in and the loaded controllers, sorted by name.
 pub fn all() -> Vec<Controller> {
     let mut all = built_in();
     all.extend_from_slice(&LOADED.read().expect("no holder of the lock panics"));
@@ -348,13 +348,13 @@ pub fn all() -> Vec<Controller> {
     all
 }
 
-/// The controller of that name, built in or loaded.
+/// The controller with that name, built in or loaded.
 pub fn find(name: &str) -> Option<Controller> {
     all().into_iter().find(|c| c.name() == name)
 }
 
-/// A string of a declaration; one that was left out is empty.
+/// A string of a declaration; an omitted one is empty.
 fn string(p: *const c_char) -> &'static str {
-    // SAFETY: declarations hold string literals, which are NUL-terminated and live for ever.
+    // SAFETY: declarations hold string literals, which are NUL-terminated and live forever.
     unsafe { declared_text(p) }
 }

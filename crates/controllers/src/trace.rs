@@ -22,7 +22,7 @@ pub use told::{Path, Told};
 /// A subflow after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// The event's word in the script; an ACK whose mark began a reduction is a `mark`.
+    /// The kind of event in the script; an ACK whose mark began a reduction is a `mark`.
     pub event: &'static str,
     /// The subflow.
     pub subflow: usize,
@@ -32,14 +32,14 @@ pub struct Step {
     pub ssthresh: u32,
     /// Its state.
     pub state: State,
-    /// What `report` answered last, bytes/us; 0 = no pace.
+    /// The last answer of `report`, bytes/us; 0 = no pace.
     pub pace: u32,
 }
 
-/// Hops that a report can have.
+/// The number of hops that a report can have.
 const MOST_HOPS: usize = u8::MAX as usize;
 
-/// What the small host remembers of a subflow.
+/// The small host's state of a subflow.
 #[derive(Debug)]
 struct Host {
     rtt: u32,
@@ -47,9 +47,9 @@ struct Host {
     round_left: u32,
     /// ACKed packets until the reduction ends.
     reduction_left: u32,
-    /// The window before it.
+    /// The window before the reduction.
     before: u32,
-    /// A round has begun since the last `grow`.
+    /// Whether a round has begun since the last `grow`.
     round_seen: bool,
     /// The subflow's time, ns.
     clock: u64,
@@ -61,11 +61,11 @@ pub fn play(scheme: Arc<ConfiguredController>, script: &Script, initial_window: 
     play_on(&mut Group::new(scheme, script.subflows, initial_window), script, initial_window)
 }
 
-/// As [`play`], for code that nobody has seen yet: it runs in a process of its own first, so that
-/// one that divides by 0 or never returns is reported, with its line.
+/// Like [`play`], but for unknown code: it first runs in a separate process, so that code that divides by 0 or
+/// never returns is reported with its line.
 ///
 /// # Errors
-/// If no process can be made; how a hook ended it.
+/// If no process can be made, or if a hook ended it (with how).
 pub fn play_apart(
     scheme: Arc<ConfiguredController>,
     script: &Script,
@@ -88,12 +88,12 @@ pub fn play_on(group: &mut impl Hooks, script: &Script, initial_window: u32) -> 
     script.events.iter().map(|&event| hosts.play(group, event)).collect()
 }
 
-/// What the small host remembers of the subflows of a connection, from one event to the next.
+/// The small host's state of a connection's subflows, from one event to the next.
 #[derive(Debug)]
 pub struct Hosts(Vec<Host>);
 
 impl Hosts {
-    /// Of this many new subflows with `initial_window` packets each.
+    /// For this many new subflows with `initial_window` packets each.
     pub fn new(subflows: usize, initial_window: u32) -> Self {
         let host = |_| Host {
             rtt: DEFAULT_RTT,
@@ -239,7 +239,7 @@ fn on_ack(
     false
 }
 
-/// Whether there is a reduction: not if a mark is ignored.
+/// Whether there is a reduction; there is none if a mark is ignored.
 fn reduce(group: &mut impl Hooks, host: &mut Host, i: usize, cause: Cause, state: State) -> bool {
     let Some(window) = group.congestion(i, cause) else { return false };
     host.before = group.subflow(i).cwnd;

@@ -1,4 +1,5 @@
-//! A user's file after it was compiled: how, where its code lies in this process, and which line an instruction is of.
+//! A user's compiled file: how it was compiled, where its code is in this process, and the source line of an
+//! instruction.
 
 use std::ffi::{c_int, c_void};
 use std::fs::File;
@@ -15,14 +16,14 @@ use addr2line::Loader;
 pub struct Build {
     /// The compiler and its version: the first line of `cc --version`.
     pub compiler: String,
-    /// Its flags; the folders and files that it was given are left out.
+    /// Its flags, without the folders and files that it was given.
     pub flags: &'static [&'static str],
 }
 
-/// A part that a user's file declares, such as a controller: what is needed to find where it went wrong.
+/// A part that a user's file declares, such as a controller, with the data for locating its faults.
 #[derive(Debug, Clone)]
 pub struct Code {
-    /// What it is, for people: `controller`.
+    /// Its kind in messages: `controller`.
     pub what: &'static str,
     /// Its name.
     pub name: &'static str,
@@ -34,7 +35,7 @@ pub struct Code {
     pub hooks: Vec<(&'static str, usize)>,
 }
 
-/// What is known of a user's file.
+/// The data of a user's file.
 #[derive(Debug)]
 pub struct UserFile {
     /// Where it is.
@@ -43,13 +44,13 @@ pub struct UserFile {
     pub build: Build,
     /// The addresses of its code.
     pub(crate) code: Range<usize>,
-    /// The compiled library; its name is gone.
+    /// The compiled library; its path no longer exists.
     library: File,
-    /// Where the library lies.
+    /// The base address of the library.
     base: usize,
 }
 
-/// All of them that this process has loaded.
+/// All files that this process has loaded.
 static LOADED: RwLock<Vec<&UserFile>> = RwLock::new(Vec::new());
 
 /// The addresses of the code of all users' files.
@@ -58,7 +59,7 @@ pub(crate) fn loaded_code() -> Vec<Range<usize>> {
 }
 
 impl UserFile {
-    /// Of the file `path`, whose compiled `library` has `symbol` at that address; kept until the process ends.
+    /// For the file `path`, whose compiled `library` has `symbol` at that address; kept until the process ends.
     ///
     /// # Errors
     /// If the library cannot be read any more.
@@ -75,8 +76,8 @@ impl UserFile {
         Ok(file)
     }
 
-    /// The line of this file that the instruction at `address` is of: where a header's function stands in its place,
-    /// the line that calls that. `None` if the file does not say.
+    /// The line of this file for the instruction at `address`; for an inlined function of a header, the line that
+    /// calls it. `None` if the file does not say.
     pub(crate) fn line(&self, address: usize) -> Option<u32> {
         let loader = self.loader()?;
         let mut frames = loader.find_frames(self.probe(address)).ok()?;
@@ -89,7 +90,7 @@ impl UserFile {
         None
     }
 
-    /// The name of the function that the instruction at `address` is of, not of one that stands in its place.
+    /// The name of the function that contains the instruction at `address`, not of an inlined one.
     pub(crate) fn function(&self, address: usize) -> Option<String> {
         let loader = self.loader()?;
         let mut frames = loader.find_frames(self.probe(address)).ok()?;
@@ -109,7 +110,7 @@ impl UserFile {
     }
 }
 
-/// Where the library that has `symbol` lies, and the addresses of its code.
+/// The base address of the library that has `symbol`, and the addresses of its code.
 fn code_with(symbol: usize) -> (usize, Range<usize>) {
     let mut search = (symbol, (0, 0..0));
     // SAFETY: `look` gets what is searched for, and does not outlive the call.
@@ -122,7 +123,7 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, search: *mut 
     // SAFETY: the system gives a library, and `code_with` what is searched for.
     let (info, (symbol, found)) = unsafe { (&*info, &mut *search.cast::<(usize, (usize, Range<usize>))>()) };
     let base = info.dlpi_addr as usize;
-    // SAFETY: the library has so many headers.
+    // SAFETY: the library has this many headers.
     let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
     let part = |header: &libc::Elf64_Phdr| {
         let start = base + header.p_vaddr as usize;

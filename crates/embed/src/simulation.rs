@@ -100,7 +100,7 @@ impl Simulation {
     /// nothing is on its way and there is no timer. At one instant messages come before timers.
     ///
     /// # Errors
-    /// If messages wait for ever: which ones, and what for.
+    /// If messages wait forever: which ones, and what for.
     pub fn next(&mut self, until: Time) -> Result<Option<Event>, Diagnostic> {
         let timer = self.timers.first().copied();
         let due = timer.map_or(NEVER, |(time, _)| time);

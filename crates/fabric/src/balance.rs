@@ -7,7 +7,7 @@ use crate::packet::Header;
 use crate::port::Port;
 use crate::queued_port::QueuedPort;
 
-/// The queues that a balancer can look at.
+/// The queues that a balancer can read.
 pub(crate) struct Queues<'a> {
     pub ports: &'a [Port],
     pub queued_ports: &'a [QueuedPort],
@@ -50,7 +50,7 @@ pub enum Balancing {
     HolnetRate(HolnetConfig),
 }
 
-/// What the switches' balancers remember.
+/// The memory of the switches' balancers.
 #[derive(Debug)]
 pub(crate) struct Chooser {
     balancing: Balancing,

@@ -1,4 +1,4 @@
-//! What load balancers there are: what decides which of several paths a packet takes, with source and
+//! The existing load balancers: who decides which of several paths a packet takes, with source and
 //! parameters.
 //!
 //! What an experiment file may say about them and what is listed all comes from these declarations.
@@ -21,20 +21,20 @@ pub struct Declaration {
     pub source: &'static str,
     /// Its parameters, in the order in which they are shown.
     pub parameters: &'static [Parameter],
-    /// What its choice follows.
+    /// The basis of its choice.
     pub follows: Follows,
 }
 
-/// What the choice among several paths follows.
+/// The basis of the choice among several paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Follows {
     /// The destination's address: each address is one path.
     Address,
-    /// The sender: each subflow has a fixed path of its own.
+    /// The sender: each subflow has its own fixed path.
     Route,
     /// A hash of the flow: all its packets take one path until the hash changes.
     Hash,
-    /// Chance or queues, for each packet anew.
+    /// Chance or queues, separately for each packet.
     Packet,
     /// The flags of congested ports, for all traffic to one destination together.
     Flags,
@@ -43,7 +43,7 @@ pub enum Follows {
 }
 
 impl Declaration {
-    /// What switches do; nothing if the choice is the hosts'.
+    /// The switches' part; nothing if the hosts choose.
     pub fn balancing(&self, values: &Values) -> Option<Balancing> {
         let whole = |name| values.whole(name) as u32;
         let holnet = || HolnetConfig {

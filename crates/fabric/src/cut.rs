@@ -149,7 +149,7 @@ impl Cut {
         self.parts
     }
 
-    /// A packet that goes from one part to another is under way for at least this long, ps.
+    /// The minimum time that a packet takes from one part to another, ps.
     pub fn lookahead(&self) -> Time {
         self.lookahead
     }
@@ -231,7 +231,7 @@ fn neighbours(topology: &Topology) -> Vec<Vec<u32>> {
     near
 }
 
-/// What the ports of each node can send, bit/s.
+/// The total rate of each node's ports, bit/s.
 fn capacities(topology: &Topology) -> Vec<u128> {
     let mut capacities = vec![0; topology.network.nodes as usize];
     for (config, &[from, _]) in topology.configs.iter().zip(&topology.network.ends) {

@@ -34,7 +34,7 @@ use crate::ties::Ties;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RouteId(u32);
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Debug, Clone, Copy)]
 pub enum Arrival<P> {
     /// It is at the end of its route.
@@ -85,7 +85,7 @@ pub struct Fabric<P> {
     pfc: Option<Box<pfc::Pfc>>,
 }
 
-/// What a port did with a packet.
+/// A port's decision about a packet.
 enum Entry {
     /// It will be at the far end then.
     Arrives(Time),
@@ -184,7 +184,7 @@ impl<P: Copy> Fabric<P> {
     /// Adds a route from a node to a host on which the nodes decide.
     ///
     /// # Panics
-    /// If the fabric knows of no nodes.
+    /// If the fabric has no nodes.
     pub fn add_forwarded(&mut self, from: u32, to: u32) -> RouteId {
         assert!(self.forwarding.is_some(), "nodes forward in a fabric with forwarding only");
         self.add_row(&[FORWARD | to, from])
@@ -256,7 +256,7 @@ impl<P: Copy> Fabric<P> {
     /// the caller's own next event comes first.
     ///
     /// `soon` is asked of packets that may soon arrive what memory the caller will touch then: it is fetched.
-    /// That changes nothing but speed, and any address will do.
+    /// This affects only the speed, and any address is allowed.
     #[inline]
     pub fn advance(&mut self, limit: Time, soon: impl Fn(&P) -> *const u8) -> Option<Arrival<P>> {
         if self.queued_of.is_empty() {

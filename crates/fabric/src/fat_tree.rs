@@ -18,7 +18,7 @@ use crate::port::{NonEct, PortConfig, Processing};
 use crate::threshold::Threshold;
 use crate::topology::Topology;
 
-/// What the paths of one connection must not share (catalogue 0.4).
+/// The parts that the paths of one connection must not share (catalogue 0.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spread {
     /// No core switch; two of them may be attached to one aggregation switch.
@@ -27,7 +27,7 @@ pub enum Spread {
     Aggregation,
 }
 
-/// What a fat tree is made of. Layers are `rack` (between hosts and edge switches), `aggregation` (between edge
+/// The parameters of a fat tree. Layers are `rack` (between hosts and edge switches), `aggregation` (between edge
 /// and aggregation switches) and `core`; both directions of a link are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FatTreeConfig {
@@ -43,7 +43,7 @@ pub struct FatTreeConfig {
     pub mark: [Threshold; 3],
     /// The queue in a host's NIC: size and marking threshold.
     pub host: (Threshold, Threshold),
-    /// What a packet that cannot be marked meets above the threshold.
+    /// The treatment of packets above the threshold that cannot be marked.
     pub non_ect: NonEct,
     /// How likely a port loses a packet, by layer; a host's NIC is in the first.
     pub loss: [Probability; 3],
@@ -53,7 +53,7 @@ pub struct FatTreeConfig {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("k = {k}: a fat tree needs an even number of ports per switch, from 2 to 128")]
 pub struct FatTreeError {
-    /// What was asked for.
+    /// The requested k.
     pub k: u32,
 }
 
@@ -188,7 +188,7 @@ impl FatTree {
         }
     }
 
-    /// Of a port, the place of its layer in the configuration.
+    /// The index of a port's layer in the configuration.
     fn layer(&self, port: u32) -> u8 {
         (port / self.hosts() / 2) as u8
     }

@@ -15,7 +15,7 @@ pub struct Path {
     pub back: Vec<u32>,
 }
 
-/// What each subflow of a connection has of its own, as long as there are enough.
+/// The part of the path that each subflow of a connection has to itself, as long as there are enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Own {
     /// A path.

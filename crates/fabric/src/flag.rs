@@ -21,7 +21,7 @@ pub struct FlagConfig {
     /// From which length on a queue without a limit is congested, above 0; [`Threshold::UNLIMITED`]: never. The thesis
     /// gives no limit for the queues of hosts.
     pub unlimited: Threshold,
-    /// What a node reports to the nodes before it.
+    /// The report of a node to the nodes before it.
     pub feedback: Feedback,
 }
 

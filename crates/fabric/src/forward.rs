@@ -12,7 +12,7 @@ use crate::balance::{Balancing, Chooser, Place, Queues};
 use crate::network::Network;
 use crate::packet::Header;
 
-/// What a node does with a packet.
+/// A node's decision about a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     /// It is for this node.
@@ -110,7 +110,7 @@ impl Forwarding {
         self.far_end(port) < self.network.hosts
     }
 
-    /// What `node` does with a packet for the host `to`.
+    /// The decision of `node` about a packet for the host `to`.
     #[inline]
     pub fn next(&mut self, node: u32, to: u32, header: &Header, queues: &Queues) -> Next {
         if node == to {

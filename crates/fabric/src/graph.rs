@@ -17,7 +17,7 @@ use crate::topology::Topology;
 
 pub use wiring::{LinkConfig, Links};
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NodeKind {
     /// It sends and receives, and passes nothing on.
@@ -36,7 +36,7 @@ pub enum NodeKind {
 pub struct Node {
     /// Its name, for people and in files; no two nodes have the same.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
 }
 

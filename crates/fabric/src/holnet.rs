@@ -8,7 +8,7 @@ use tresse_units::{SplitMix, Time};
 
 use crate::flowlet::Flowlets;
 
-/// What HOLNET's two balancers have in common.
+/// The common part of HOLNET's two balancers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HolnetConfig {
     /// r_min of Table 2.1, in parts of 1000: below 1000; the thesis has 100.
@@ -54,12 +54,12 @@ const NONE: u32 = u32::MAX;
 /// All of it.
 const ONE: u64 = 1 << 32;
 
-/// What a node knows of one of its ports.
+/// A node's information about one of its ports.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Congested {
-    /// Of the port itself: cg.
+    /// The congestion of the port itself: cg.
     pub local: bool,
-    /// Of the path on from the next hop, as that reported.
+    /// The congestion of the path after the next hop, as that hop reported it.
     pub next_hop: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The leaf-spine network: every leaf switch has a link to every spine switch, and hosts of its own.
+//! The leaf-spine network: every leaf switch has its own hosts, and a link to every spine switch.
 //!
 //! Between two hosts of different leaves there is one shortest path over each spine. A leaf's
 //! oversubscription is its hosts' rates over those of its links to spines: hosts x rate / (spines x
@@ -15,7 +15,7 @@ use crate::port::{NonEct, PortConfig, Processing};
 use crate::threshold::Threshold;
 use crate::topology::Topology;
 
-/// What a leaf-spine is made of. Layers are `rack` (between hosts and leaves) and `spine` (between leaves and
+/// The parameters of a leaf-spine network. Layers are `rack` (between hosts and leaves) and `spine` (between leaves and
 /// spines); both directions of a link are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeafSpine {
@@ -35,7 +35,7 @@ pub struct LeafSpine {
     pub mark: [Threshold; 2],
     /// The queue in a host's NIC: size and marking threshold.
     pub host: (Threshold, Threshold),
-    /// What a packet that cannot be marked meets above the threshold.
+    /// The treatment of packets above the threshold that cannot be marked.
     pub non_ect: NonEct,
     /// How likely a port loses a packet, by layer; a host's NIC is in the first.
     pub loss: [Probability; 2],

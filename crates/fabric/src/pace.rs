@@ -2,7 +2,7 @@
 
 use tresse_units::{BitsPerSecond, SECOND, Time};
 
-/// How long bytes take at a rate; what a port needs to know of its rate.
+/// The time that bytes take at a rate: a port's data about its rate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace(u64);
 

@@ -13,7 +13,7 @@ pub enum Ecn {
     Ce,
 }
 
-/// What switches read of a packet.
+/// The fields of a packet that switches read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Size on the wire, bytes.
@@ -31,7 +31,7 @@ impl Header {
     /// The class that no port has more of: packets in it wait in the last one of every port.
     pub const LAST_CLASS: u8 = 7;
 
-    /// Of a packet of `bytes` in class 0, of a flow whose path needs no hash.
+    /// For a packet of `bytes` in class 0, of a flow whose path needs no hash.
     ///
     /// # Panics
     /// If it has more than 65,535 bytes, which no IP packet has.
@@ -48,7 +48,8 @@ impl Header {
         Self { class: self.class | TRIMMABLE, ..self }
     }
 
-    /// What is left of a packet for which a port had no room: whether that port led to a host. `None` of a whole packet.
+    /// For a packet that was trimmed because a port had no room: whether that port led to a host. `None` for a
+    /// whole packet.
     #[inline]
     pub fn trimmed(&self) -> Option<bool> {
         (self.class & TRIMMED != 0).then_some(self.class & LAST_HOP != 0)
@@ -81,11 +82,11 @@ const TRIMMED: u8 = 0x80;
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Packet<P> {
-    /// What the table of routes has for the node at which it will arrive: the next port.
+    /// The entry of the route table for the node at which it will arrive: the next port.
     pub(crate) next: u32,
     /// Where the table has the one after that.
     pub(crate) cursor: u32,
-    /// What switches read.
+    /// The fields that switches read.
     pub header: Header,
     /// The caller's own.
     pub payload: P,

@@ -27,7 +27,7 @@ use crate::threshold::Threshold;
 use memory::{RECENT, SLOW};
 use processing::Processed;
 
-/// An output port: two cache lines. What few packets need lies elsewhere.
+/// An output port: two cache lines. Data that few packets need is elsewhere.
 ///
 /// It remembers the departure times of the packets that it let in last. Departures are in order, so
 /// "more than n packets have not left" is one look at the n-th last departure, and nothing ever has
@@ -61,17 +61,17 @@ pub struct Port {
     recent: [u32; RECENT],
 }
 
-/// What else a port does. No network that is cut has flags.
+/// The other functions of a port. A divided network has no flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Usual,
     /// It keeps a congestion flag.
     Flagged,
-    /// What leaves it may arrive in another part of the network: see [`Cut`](crate::Cut).
+    /// Whether packets that leave it may arrive in another part of the network: see [`Cut`](crate::Cut).
     Crossing,
 }
 
-/// What few packets touch, or none.
+/// Data that few packets need, or none.
 #[derive(Debug)]
 struct Rare {
     drops: u64,
@@ -207,7 +207,7 @@ impl Port {
         self.pace.total(self.bytes).saturating_sub(self.busy_until.saturating_sub(now))
     }
 
-    /// What has been counted so far.
+    /// The counters so far.
     pub fn counters(&self) -> PortCounters {
         PortCounters {
             bytes: self.bytes,
@@ -218,7 +218,7 @@ impl Port {
         }
     }
 
-    /// What it was made of.
+    /// Its configuration.
     pub fn config(&self) -> PortConfig {
         self.rare.config
     }
@@ -274,7 +274,7 @@ impl Port {
         self.role == Role::Crossing
     }
 
-    /// What leaves it may arrive in another part of the network from now on.
+    /// From now on, packets that leave it may arrive in another part of the network.
     pub(crate) fn cross(&mut self) {
         self.role = Role::Crossing;
     }

@@ -32,7 +32,7 @@ pub struct Event {
     pub id: u32,
 }
 
-/// Entities and ids must lie below.
+/// Entities and ids must be below this.
 pub(crate) const NAMES: u32 = 1 << NAME_BITS;
 pub(crate) const NAME_BITS: u32 = 24;
 /// The widest bucket, as a power of two of picoseconds.
@@ -207,7 +207,7 @@ impl EventQueue {
         filed.min(far)
     }
 
-    /// All events, in no order. Slow: it looks at every bucket.
+    /// All events, in no order. Slow, because it visits every bucket.
     pub fn iter(&self) -> impl Iterator<Item = Event> {
         let open = self.open[self.next..].iter().map(|&word| self.event(word, self.start));
         let filed = (self.cursor + 1..self.cursor + self.heads.len() as u64).flat_map(move |bucket| {

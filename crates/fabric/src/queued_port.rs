@@ -56,13 +56,13 @@ pub(crate) struct QueuedPort {
     begun: Time,
     /// The packet that is, or was last, in transmission.
     sending: Packet,
-    /// What is left of a trimmed packet, bytes; 0 if none is trimmed.
+    /// The size to which packets are trimmed, bytes; 0 if none is trimmed.
     trim: u16,
     /// The class that goes before all others; [`NO_PRIORITY`] if there is none.
     first: u8,
     discipline: Discipline,
     up: bool,
-    /// Its departure is an event: packets wait, or a shared buffer is to be told.
+    /// Whether its departure is an event, because packets wait or a shared buffer must be notified.
     awaited: bool,
     /// The class at the head of `active` has got its quantum of this round.
     granted: bool,
@@ -72,10 +72,10 @@ pub(crate) struct QueuedPort {
     pub quiet: bool,
     /// All classes but the one that goes before all others are paused.
     paused: bool,
-    /// It is under flow control, which is told of every departure.
+    /// Whether it is under flow control, which is notified of every departure.
     obeys: bool,
     classes: SmallVec<[Class; 2]>,
-    /// Of several classes those with packets, in the order in which they are served.
+    /// If there are several classes: those with packets, in the order of service.
     active: Order,
     /// The shared buffer.
     pool: Option<u32>,
@@ -245,7 +245,7 @@ impl QueuedPort {
         Some((next.id, far_end, self.awaited.then_some(self.departure)))
     }
 
-    /// The rate changes; the packet in transmission goes on at the old one.
+    /// The rate changes; the packet in transmission continues at the old one.
     pub fn set_rate(&mut self, rate: BitsPerSecond) {
         self.rate = rate;
         self.pace = Pace::new(rate);

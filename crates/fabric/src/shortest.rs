@@ -24,7 +24,7 @@ pub struct ShortestPaths {
     counts: Arc<[Vec<ShortestTo>]>,
 }
 
-/// What there is of a node's shortest paths to a destination.
+/// The known shortest paths of a node to a destination.
 #[derive(Debug, Clone, Copy, Default)]
 struct ShortestTo {
     /// Ports on each.

@@ -1,4 +1,4 @@
-//! In which order events come that fall on one instant.
+//! The order of events at the same instant.
 //!
 //! In a network of equal links many do, again and again: an order by number would let the same host win each
 //! time, which nothing in a real network does. So the order is drawn anew for each instant. It is a function

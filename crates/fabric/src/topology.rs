@@ -1,4 +1,5 @@
-//! A network as data: what every topology builds, and all that the rest of the program knows of it.
+//! A network as data: the result of building any topology, and everything that the rest of the program knows about
+//! it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -63,7 +63,7 @@ pub struct VirtualHostsConfig {
     pub mark: [Threshold; 3],
     /// The buffer behind a virtual NIC's cap: size and marking threshold.
     pub host: (Threshold, Threshold),
-    /// What a packet that cannot be marked meets above the threshold.
+    /// The treatment of packets above the threshold that cannot be marked.
     pub non_ect: NonEct,
     /// How likely a port loses a packet, by layer.
     pub loss: [Probability; 3],

@@ -25,7 +25,7 @@ pub(crate) struct Conic {
     cones: Vec<Cone<f64>>,
 }
 
-/// What clarabel answers: the variables, and for every row its multiplier.
+/// The answer of clarabel: the variables, and the multiplier of every row.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub v: Vec<f64>,

@@ -135,7 +135,7 @@ impl Problem {
         self.links.len() - 1
     }
 
-    /// Whether every part of it makes sense by itself. Whether the minimum rates fit the links is found
+    /// Whether each part of it makes sense on its own. Whether the minimum rates fit the links is found
     /// when it is solved.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! The ceiling of the simulator's speed: the same fabric, routes and packets with a constant window
 //! and nothing else.
 //!
-//! Every data packet crosses its route; every second one comes back as an ACK, and an ACK sends two
-//! data packets. What the whole simulator does beyond this is transport.
+//! Every data packet crosses its route; every second one comes back as an ACK, and an ACK sends two data packets.
+//! Everything that the simulator does beyond this is transport.
 
 use tresse_fabric::{Arrival, Ecn, Fabric, Header, PortConfig, RouteId};
 use tresse_units::Time;
@@ -14,7 +14,7 @@ pub struct ConstantWindow {
     pub there: Vec<u32>,
     /// Ports back.
     pub back: Vec<u32>,
-    /// Packets that it keeps under way, an even number.
+    /// The number of packets that it keeps in flight, even.
     pub window: u32,
 }
 

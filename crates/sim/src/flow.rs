@@ -1,5 +1,5 @@
-//! A connection in the world: two halves, which may lie in different parts of the network and know of each other by
-//! packets and notes only; and the path of each subflow.
+//! A connection in the world: the path of each subflow, and two halves, which may be in different parts of the
+//! network and communicate only by packets and notes.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use tresse_units::{NEVER, Time, mix};
 
 use crate::spec::{Paths, Sprayed};
 
-/// The sending half. What an ACK touches comes first: the fewer cache lines the better.
+/// The sending half. The fields that an ACK needs come first, so that they are in few cache lines.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Sending {
@@ -22,24 +22,25 @@ pub(crate) struct Sending {
     pub peer: u32,
     /// The part of the other half.
     pub peer_part: u8,
-    /// What comes for it means nothing: it has finished, or sends datagrams.
+    /// Whether arriving packets are ignored, because it has finished or sends datagrams.
     pub done: bool,
-    /// It has not finished.
+    /// Whether it has not finished.
     pub is_open: bool,
     pub class: u8,
-    /// Its path manager wants to know what is sent and ACKed.
+    /// Whether its path manager is notified of sent and ACKed data.
     pub observed: bool,
-    /// Its controllers want to know what the next hop says.
+    /// Whether its controllers use the next hop's congestion flag.
     pub hears: bool,
-    /// Its subflows ask for other paths (PLB).
+    /// Whether its subflows request other paths (PLB).
     pub rehashes: bool,
-    /// Its controller reads what switches have written into packets.
+    /// Whether its controller reads the data that switches write into packets.
     pub reads_hops: bool,
-    /// One of these: it is observed, it hears, its subflows are rehashed, it reads hops, RTTs or packets are recorded.
+    /// Whether one of these holds: it is observed, it hears, its subflows are rehashed, it reads hops, or RTTs or
+    /// packets are recorded.
     pub special: bool,
-    /// It sends datagrams: there is no transport at either end.
+    /// Whether it sends datagrams: then there is no transport at either end.
     pub datagrams: bool,
-    /// The packets of one of its hosts are recorded.
+    /// Whether the packets of one of its hosts are recorded.
     pub recorded: bool,
     pub ways: Vec<Way>,
     pub sender: Sender,
@@ -50,7 +51,7 @@ pub(crate) struct Sending {
 }
 
 impl Sending {
-    /// Gives a subflow another path if it asks for one.
+    /// Gives a subflow another path if it requests one.
     #[inline]
     pub fn rehash_if_asked(&mut self, subflow: usize) {
         if self.rehashes && self.sender.take_rehash(subflow) {
@@ -58,45 +59,45 @@ impl Sending {
         }
     }
 
-    /// When the path manager wants to be called; its timer is subflow 0's.
+    /// When to call the path manager; it uses the timer of subflow 0.
     #[inline]
     pub fn managers_deadline(&self, subflow: u32) -> Time {
         if subflow == 0 && self.observed { self.managed.manager.deadline() } else { NEVER }
     }
 }
 
-/// What is rarely touched.
+/// Rarely used data.
 #[derive(Debug)]
 pub(crate) struct Managed {
     pub manager: Box<dyn PathManager>,
     pub memory: MemoryId,
     pub paths: Paths,
-    /// How it is to be sprayed, until its subflow is open; the stream of its balancer's picks.
+    /// How it will be sprayed, until its subflow is open; and the random stream of its balancer's picks.
     pub sprayed: Option<(Sprayed, u64)>,
-    /// Among whose RTTs its own are.
+    /// The group of its RTTs.
     pub group: u32,
-    /// Its host, if the packets of that are recorded.
+    /// Its host, if that host's packets are recorded.
     pub recorded: Option<u32>,
-    /// By number of a subflow.
+    /// By subflow number.
     pub closed: u64,
     /// Datagrams that were sent.
     pub datagrams: u64,
-    /// Of a connection that stays: its messages.
+    /// The messages, if the connection is persistent.
     pub messages: Option<Messages>,
 }
 
-/// The messages of a connection that stays.
+/// The messages of a persistent connection.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
-    /// Those that have not arrived, in their order.
+    /// The messages that have not arrived, in their order.
     pub queue: VecDeque<Message>,
-    /// The one that has arrived last.
+    /// The message that arrived last.
     pub last: Option<u64>,
-    /// What the connection had counted when it had.
+    /// The connection's counters at its arrival.
     pub counted: Counters,
 }
 
-/// A message of a connection that stays.
+/// A message of a persistent connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Message {
     pub id: u64,
@@ -104,7 +105,7 @@ pub(crate) struct Message {
     pub start: Time,
 }
 
-/// The receiving half. What data touches comes first.
+/// The receiving half. The fields that data needs come first.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Receiving {
@@ -117,13 +118,13 @@ pub(crate) struct Receiving {
     pub class: u8,
     /// As [`Sending::datagrams`].
     pub datagrams: bool,
-    /// The connection stays when its message is complete.
+    /// Whether the connection stays when its message is complete.
     pub stays: bool,
-    /// Its message may be complete within the lookahead. In a world of one part, never.
+    /// Whether its message may be complete within the lookahead; never set in a world of one part.
     pub is_near: bool,
-    /// The packets of its host are recorded.
+    /// Whether the packets of its host are recorded.
     pub recorded: bool,
-    /// If no more segments are missing they may all come within the lookahead, wherever they are.
+    /// If at most this many segments are missing, they may all arrive within the lookahead, wherever they are.
     pub within_reach: u32,
     /// Packets for it in this part.
     pub inbound: i64,
@@ -142,8 +143,8 @@ impl Receiving {
         self.look(near);
     }
 
-    /// Sees whether the message may be complete within the lookahead: by packets that are in this part already, or by
-    /// any. `near` is how many there are in the part.
+    /// Checks whether the message may be complete within the lookahead: by packets that are already in this part,
+    /// or by any packets. `near` is how many there are in the part.
     pub fn look(&mut self, near: &mut u32) {
         let more = self.inbound.max(self.within_reach.into());
         let is_near = !self.done && self.receiver.may_end_with(more);
@@ -159,27 +160,27 @@ pub(crate) struct Way {
     pub there: RouteId,
     pub back: RouteId,
     pub armed: Time,
-    /// What ECMP sees of its addresses and ports, there and back.
+    /// The hashes of its addresses and ports for ECMP, in both directions.
     pub hashes: [u32; 2],
-    /// Each packet has a hash of its own: how many there were.
+    /// The number of packets so far, if each packet has its own hash.
     pub sprayed: Option<u64>,
-    /// Of a sprayed connection on fixed paths: the routes of all of them, there and back.
+    /// The routes of all paths of a sprayed connection on fixed paths, in both directions.
     pub routes: Box<[[RouteId; 2]]>,
 }
 
-/// The path of a subflow's ACKs, and its timer as that of [`Way`].
+/// The path of a subflow's ACKs, and its timer, as in [`Way`].
 #[derive(Debug)]
 pub(crate) struct WayBack {
     back: RouteId,
     hash: u32,
     pub armed: Time,
-    /// As [`Way::routes`], back.
+    /// Like [`Way::routes`], for the way back.
     routes: Box<[RouteId]>,
 }
 
 impl WayBack {
-    /// The route of an ACK, and what ECMP sees of it. That of a sprayed connection goes back on the path that it tells
-    /// of: an ACK that says that a path is good does not take one that may have failed.
+    /// The route of an ACK, and its hash for ECMP. The ACK of a sprayed connection returns on the path that it
+    /// reports about, so that an ACK about a good path does not take a path that may have failed.
     #[inline]
     pub fn of(&self, path: Option<u32>) -> (RouteId, u32) {
         match path {
@@ -190,7 +191,7 @@ impl WayBack {
     }
 }
 
-/// What ECMP sees of a packet on this path of a connection.
+/// The hash for ECMP of a packet on this path of a connection.
 fn hash_of(hash: u32, path: u32) -> u32 {
     mix(u64::from(hash) << 32 ^ (u64::from(path) + 1)) as u32
 }
@@ -233,13 +234,13 @@ impl Way {
         }
     }
 
-    /// A balancer picks among all of `paths` from now on. Where the nodes decide it picks by the hash.
+    /// From now on, a balancer picks among all of `paths`. If the nodes decide, it picks by the hash.
     pub fn spread_over(&mut self, fabric: &mut Fabric<Wire>, paths: &Paths) {
         let mut route = |path: &Path| [&path.there, &path.back].map(|ports| fabric.add_route(ports));
         self.routes = paths.fixed().iter().map(&mut route).collect();
     }
 
-    /// The route of a packet there, on the path that a balancer has picked, if one does.
+    /// The route of a data packet, on the path that a balancer has picked, if there is one.
     #[inline]
     pub fn there(&self, path: Option<u32>) -> RouteId {
         match path {
@@ -248,18 +249,18 @@ impl Way {
         }
     }
 
-    /// The way back of its ACKs.
+    /// The return path of its ACKs.
     pub fn back(&self) -> WayBack {
         let routes = self.routes.iter().map(|&[_, back]| back).collect();
         WayBack { back: self.back, hash: self.hashes[1], armed: NEVER, routes }
     }
 
-    /// Another hash there from now on, as from another flow label (RFC 6438). Fixed paths do not look at it.
+    /// Uses another hash for data from now on, like another flow label (RFC 6438). Fixed paths ignore it.
     pub fn rehash(&mut self) {
         self.hashes[0] = mix(u64::from(self.hashes[0]) << 32 | u64::from(self.hashes[1])) as u32;
     }
 
-    /// What switches read of a packet there, on the path that a balancer has picked, if one does.
+    /// The data that switches read from a data packet, on the path that a balancer has picked, if there is one.
     #[inline]
     pub fn header(&mut self, bytes: u32, ecn: Ecn, class: u8, path: Option<u32>) -> Header {
         if let Some(path) = path {
@@ -277,7 +278,7 @@ impl Way {
     }
 }
 
-/// Subflow `i` of the connection in slot `s` is called `s << SUBFLOW_BITS | i`.
+/// The name of subflow `i` of the connection in slot `s` is `s << SUBFLOW_BITS | i`.
 pub(crate) const SUBFLOW_BITS: u32 = MAX_SUBFLOWS.ilog2();
 
 /// The number of a subflow in its name.

@@ -1,4 +1,4 @@
-//! How connections start unwritten and end, what applications write, and datagrams: what is rare.
+//! Rare events: connections that start without data, their ends, the writes of applications, and datagrams.
 
 use std::sync::Arc;
 
@@ -13,13 +13,14 @@ use crate::spec::{FlowRecord, FlowSpec, Paths};
 use crate::world::{Halves, World};
 
 impl World {
-    /// Stops a connection or a flow of datagrams now, and returns what became of it. Packets that are in the
-    /// fabric go on, and mean nothing.
+    /// Stops a connection or a flow of datagrams now, and returns its record. Packets in the fabric continue,
+    /// without any effect.
     ///
-    /// A message of a connection that stays is given up; the connection goes on.
+    /// A message of a persistent connection is given up; the connection continues.
     ///
     /// # Panics
-    /// If there is none of this name, it has finished, or a message of the same connection before it has not.
+    /// If there is none with this name, if it has finished, or if an earlier message of the same connection has
+    /// not.
     pub fn stop(&mut self, id: u64) -> FlowRecord {
         let halves = *self.halves.get(&id).expect("a flow that was started");
         let half = self.sending(halves);
@@ -37,7 +38,7 @@ impl World {
         }
     }
 
-    /// As [`World::start`], but the application has written nothing yet: see [`World::write`].
+    /// Like [`World::start`], but the application has not written anything yet: see [`World::write`].
     ///
     /// # Panics
     /// As there.
@@ -48,7 +49,7 @@ impl World {
         self.launch(halves);
     }
 
-    /// Payload of a connection that was delivered in order, bytes; 0 if there is none of this name.
+    /// Payload of a connection that was delivered in order, bytes; 0 if there is no connection with this name.
     pub fn delivered(&self, id: u64) -> u64 {
         let bytes = |receiver: &Receiver| u64::from(receiver.delivered()) * u64::from(receiver.config().mss);
         self.halves.get(&id).map_or(0, |&halves| bytes(&self.receiving(halves).receiver))
@@ -60,9 +61,8 @@ impl World {
         half.datagrams.then_some(half.received)
     }
 
-    /// Of its message, the application of a connection has written the first `bytes` only; it can send whole
-    /// segments of them. Nothing happens if the connection has
-    /// finished.
+    /// The application of a connection has so far written only the first `bytes` of its message; the connection can
+    /// send whole segments of them. Nothing happens if the connection has finished.
     ///
     /// # Panics
     /// If there is none of this name.
@@ -75,7 +75,8 @@ impl World {
         }
     }
 
-    /// What an agent asks of a subflow now: see [`Sender::steer`]. Nothing happens if the connection has finished.
+    /// Applies an agent's action to a subflow: see [`Sender::steer`]. Nothing happens if the connection has
+    /// finished.
     pub fn steer(&mut self, id: u64, subflow: usize, cwnd: Option<u32>, word: u64) {
         let Some(halves) = self.halves.get(&id) else { return };
         let (part, slot) = halves.sending;
@@ -87,8 +88,8 @@ impl World {
     }
 
     /// Starts a flow of datagrams: nothing leaves before [`World::send_datagram`], and it lasts until it is
-    /// stopped. Of `spec`, the controller and the transport are not used, beyond the size of the headers. The
-    /// first path is the one that is taken.
+    /// stopped. The controller and the transport of `spec` are not used, except for the size of the headers. It
+    /// takes the first path.
     pub fn start_datagrams(&mut self, spec: FlowSpec) {
         let [from, to] = self.parts_of(&spec.paths);
         let part = &mut self.parts[from];
@@ -212,8 +213,8 @@ impl World {
         record
     }
 
-    /// Frees the slots of connections that have finished and have no packet in the fabric. No post is under way
-    /// between the parts.
+    /// Frees the slots of connections that have finished and have no packet in the fabric. Nothing may be on its
+    /// way between the parts.
     pub(crate) fn release_closed(&mut self) {
         let mut closing = std::mem::take(&mut self.closing);
         closing.retain(|&halves| {

@@ -1,4 +1,5 @@
-//! Connections that stay: many messages, one behind the other, whose windows and paths the next one finds.
+//! Persistent connections: many messages one after the other, each with the windows and paths that the previous one
+//! left.
 
 use std::collections::VecDeque;
 
@@ -9,8 +10,8 @@ use crate::spec::{FlowRecord, FlowSpec};
 use crate::world::{Halves, World};
 
 impl World {
-    /// As [`World::start`], but the connection stays when its message has arrived: [`World::append`] gives it further
-    /// ones, each with a record of its own.
+    /// Like [`World::start`], but the connection stays when its message has arrived: [`World::append`] adds further
+    /// messages, each with its own record.
     ///
     /// # Panics
     /// As there.
@@ -25,11 +26,11 @@ impl World {
         self.launch(halves);
     }
 
-    /// A connection that stays, `connection` by the name that it was started with, has one more message now: `id`, of
-    /// `bytes`. It begins a segment of its own.
+    /// Adds a message to a persistent connection, which was started under the name `connection`: `id`, of `bytes`.
+    /// The message begins a new segment.
     ///
     /// # Panics
-    /// If there is no such connection, or all its messages have more than 2^32 - 1 segments.
+    /// If there is no such connection, or if all its messages together have more than 2^32 - 1 segments.
     pub fn append(&mut self, connection: u64, id: u64, bytes: u64) {
         let halves = *self.halves.get(&connection).expect("a connection that was started");
         let message = Message { id, bytes, start: self.now() };
@@ -49,7 +50,7 @@ impl World {
         self.transmit(part, slot);
     }
 
-    /// The message of a connection that stays is complete, or given up.
+    /// The message of a persistent connection is complete, or given up.
     pub(crate) fn end_message(&mut self, halves: Halves) -> FlowRecord {
         let end = self.now();
         self.live -= 1;

@@ -16,17 +16,17 @@ use crate::world::Packets;
 pub(crate) const RETRANSMISSION: u32 = 0;
 pub(crate) const DELAYED_ACK: u32 = 1;
 
-/// What one half of a connection reports to the other besides packets, and what other parts report about its
+/// A report, other than a packet, from one half of a connection to the other, or from other parts about its
 /// packets.
 #[derive(Debug)]
 pub(crate) enum Note {
-    /// To the receiving half in `slot`: there is one more subflow.
+    /// Tells the receiving half in `slot` that there is one more subflow.
     Opened { slot: u32, way: WayBack },
     /// A packet for the half in `slot` was dropped on its way.
     Lost { slot: u32, is_ack: bool },
 }
 
-/// All that goes from one part to another.
+/// Everything that goes from one part to another.
 #[derive(Debug, Default)]
 pub(crate) struct Post {
     pub packets: Mail<Wire>,
@@ -40,11 +40,11 @@ pub(crate) enum Turn {
     Complete(u32),
     /// The budget is used up.
     Budget,
-    /// The time asked for is reached, or nothing will ever happen again.
+    /// The requested time is reached, or nothing will ever happen again.
     Reached,
 }
 
-/// A part of the world. Parts lie side by side, and two threads must not write to one cache line.
+/// A part of the world. Parts are next to each other in memory, and two threads must not write to one cache line.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Part {
@@ -53,25 +53,25 @@ pub(crate) struct Part {
     pub timers: Timers,
     pub sendings: Vec<Sending>,
     pub receivings: Vec<Receiving>,
-    /// Slots that may be used again.
+    /// Slots that can be reused.
     pub free_sendings: Vec<u32>,
     pub free_receivings: Vec<u32>,
-    /// What path managers know of the paths between two hosts.
+    /// The knowledge of path managers about the paths between two hosts.
     pub memories: Memories<[u32; 3]>,
     pub packets: Packets,
     pub delivered_bytes: u64,
-    /// By group of connections: the RTT of every ACK; empty if nobody wants to know.
+    /// The RTT of every ACK, by group of connections; empty if RTTs are not recorded.
     pub rtts: Vec<Histogram>,
     pub recorder: Recorder,
     /// Messages that may be complete within the lookahead.
     pub near: u32,
-    /// It is the whole world: slots are freed as soon as they can be.
+    /// Whether it is the whole world: slots are then freed as soon as possible.
     pub is_whole: bool,
-    /// By part: notes that have to go there.
+    /// By part, the notes to send there.
     notes: Vec<Vec<Note>>,
 }
 
-/// What a packet that will arrive soon will touch.
+/// The address of the data that a soon arriving packet will need, for prefetching.
 #[inline(always)]
 pub(crate) fn soon(sendings: &[Sending], receivings: &[Receiving]) -> impl Fn(&Wire) -> *const u8 {
     let (sendings, receivings) = (sendings.as_ptr(), receivings.as_ptr());
@@ -82,7 +82,7 @@ pub(crate) fn soon(sendings: &[Sending], receivings: &[Receiving]) -> impl Fn(&W
     }
 }
 
-/// Counts a packet that has come into a receiving half's part, or left it.
+/// Counts a packet that has entered a receiving half's part, or left it.
 fn expect(receivings: &mut [Receiving], wire: &Wire, more: i64, near: &mut u32) {
     if !wire.is_ack() {
         receivings[(wire.subflow >> SUBFLOW_BITS) as usize].expect(more, near);
@@ -111,7 +111,7 @@ impl Part {
         }
     }
 
-    /// Turns time until a message is complete, `until` is reached, or `budget` packets and timers were handled.
+    /// Advances time until a message is complete, `until` is reached, or `budget` packets and timers were handled.
     pub fn advance(&mut self, until: Time, budget: u64) -> Turn {
         for _ in 0..budget {
             let timer = self.timers.next();
@@ -138,7 +138,7 @@ impl Part {
         Turn::Budget
     }
 
-    /// What a packet's end leads to: the slot of a receiving half whose message is complete.
+    /// Handles a packet at its end; returns the slot of a receiving half whose message is now complete.
     #[inline]
     pub fn handle_arrival(&mut self, arrival: &Arrival<Wire>) -> Option<u32> {
         match arrival {
@@ -232,7 +232,7 @@ impl Part {
         complete
     }
 
-    /// What is left of a packet has arrived.
+    /// The rest of a trimmed packet has arrived.
     #[cold]
     fn answer_trimmed(&mut self, slot: u32, i: u32, nack: Option<Wire>) {
         if !self.is_whole {
@@ -276,7 +276,7 @@ impl Part {
         }
     }
 
-    /// Sends what the connection has to send; an ACK on one subflow may let another one send.
+    /// Sends the data that the connection has to send; an ACK on one subflow may let another one send.
     #[inline]
     pub fn transmit(&mut self, slot: u32) {
         let mut sent = SentPackets::default();
@@ -293,7 +293,7 @@ impl Part {
         }
     }
 
-    /// Tells a half in a part, perhaps this one.
+    /// Notifies a half in a part, which may be this one.
     pub fn tell(&mut self, part: usize, note: Note) {
         if part == self.own {
             self.hear(note);
@@ -323,14 +323,14 @@ impl Part {
         }
     }
 
-    /// Hands over what has to go to part `to`; `post` is empty.
+    /// Passes on everything that has to go to part `to`; `post` is empty.
     pub fn post(&mut self, to: usize, post: &mut Post) {
         let (receivings, near) = (&mut self.receivings, &mut self.near);
         self.fabric.post(to, &mut post.packets, |wire| expect(receivings, wire, -1, near));
         std::mem::swap(&mut self.notes[to], &mut post.notes);
     }
 
-    /// Takes in what has come from another part. Notes first: a subflow is open when its first packet comes.
+    /// Takes in everything from another part, notes first, so that a subflow is open when its first packet arrives.
     pub fn take_in(&mut self, post: &mut Post) {
         for note in post.notes.drain(..) {
             self.hear(note);
@@ -339,13 +339,13 @@ impl Part {
         self.fabric.take_in(&mut post.packets, |wire| expect(receivings, wire, 1, near));
     }
 
-    /// Nothing happens earlier by itself.
+    /// Nothing happens before this time on its own.
     pub fn earliest(&self) -> Time {
         self.fabric.earliest().min(self.timers.next()).max(self.fabric.now())
     }
 
-    /// Frees the slots of a connection that has finished and has no packet on its routes, by the slot of its sending
-    /// half. Between parts only the world knows.
+    /// Frees the slots of a connection that has finished and has no packet on its routes, by the slot of its
+    /// sending half. If the halves are in different parts, only the world knows this.
     pub fn release_if_empty(&mut self, sending: u32) {
         if self.is_whole {
             let half = &self.sendings[sending as usize];

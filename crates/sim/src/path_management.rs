@@ -13,7 +13,7 @@ use crate::part::{Note, Part};
 use crate::spec::{Paths, Sprayed};
 use crate::world::World;
 
-/// What was sent since the path manager was last notified, by subflow; few are in use at a time.
+/// The data sent since the path manager was last notified, by subflow; few are in use at a time.
 #[derive(Debug, Default)]
 pub(crate) struct SentPackets(Vec<Sent>);
 
@@ -35,8 +35,8 @@ impl SentPackets {
 }
 
 impl Part {
-    /// Tells the path manager of the connection in `slot` something and does what it then asks for. Whether
-    /// it asked for anything. The connection may have something to transmit then; that arms the timers too.
+    /// Notifies the path manager of the connection in `slot` and carries out its requests. Returns whether it made
+    /// any. The connection may then have something to transmit, which also arms the timers.
     pub(crate) fn manage(
         &mut self,
         slot: u32,
@@ -95,7 +95,7 @@ impl Part {
         }
     }
 
-    /// An ACK for a subflow that more than its sender must be notified of.
+    /// An ACK for a subflow about which others than its sender must be notified too.
     pub(crate) fn handle_special_ack(&mut self, slot: u32, i: u32, wire: &Wire) {
         let now = self.fabric.now();
         let half = &mut self.sendings[slot as usize];
@@ -119,7 +119,7 @@ impl Part {
         }
     }
 
-    /// Tells the path manager of an ACK on subflow `i`.
+    /// Notifies the path manager of an ACK on subflow `i`.
     fn tell_ack(&mut self, slot: u32, i: usize, wire: &Wire) {
         let sender = &self.sendings[slot as usize].sender;
         if sender.is_open(i) {
@@ -129,7 +129,7 @@ impl Part {
         }
     }
 
-    /// Tells the path manager what was sent; whether it asked for anything.
+    /// Notifies the path manager of the sent data; returns whether it made any requests.
     pub(crate) fn tell_sent(&mut self, slot: u32, sent: &SentPackets) -> bool {
         let mut acted = false;
         for sent in &sent.0 {
@@ -152,7 +152,7 @@ impl Part {
     }
 }
 
-/// Links that change, as [`tresse_fabric::Fabric`] has them.
+/// Changes of links, as in [`tresse_fabric::Fabric`].
 impl World {
     /// The rate of a queued port changes now.
     ///
@@ -162,8 +162,8 @@ impl World {
         self.whole().fabric.set_rate(port, rate);
     }
 
-    /// The link of a queued port fails now, or comes back. What is lost with it comes back
-    /// from the fabric as dropped, packet by packet.
+    /// The link of a queued port fails now, or comes back. The fabric reports the lost packets one by one as
+    /// dropped.
     ///
     /// # Panics
     /// If the port is not queued, or the world is cut into parts.
@@ -171,7 +171,7 @@ impl World {
         self.whole().fabric.set_link(port, up);
     }
 
-    /// The nodes find their shortest paths anew, over the links that are up.
+    /// The nodes recompute their shortest paths over the links that are up.
     ///
     /// # Panics
     /// If the world is cut into parts.

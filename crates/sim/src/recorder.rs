@@ -1,4 +1,4 @@
-//! Packets as hosts see them: each when its host hands it to its own port, or when it has arrived.
+//! Packets as hosts see them: each when its host passes it to its own port, or when it has arrived.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,26 +14,26 @@ use crate::world::World;
 /// Which packets are recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recording {
-    /// Those of these hosts.
+    /// The packets of these hosts.
     pub hosts: BTreeSet<u32>,
     /// From this time on, ps.
     pub from: Time,
     /// Before this time, ps.
     pub to: Time,
-    /// At most one more than the limit: that there is one more tells that some are missing.
+    /// At most one more than the limit; the additional one shows that some are missing.
     pub limit: u64,
 }
 
 /// A packet as a host saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seen {
-    /// When, ps.
+    /// The time, ps.
     pub time: Time,
     /// The host.
     pub host: u32,
-    /// The host sent it; otherwise it arrived.
+    /// Whether the host sent it; otherwise it arrived.
     pub sent: bool,
-    /// It did not even leave: the host's own port dropped it.
+    /// Whether the host's own port dropped it, so that it did not leave.
     pub dropped: bool,
     /// The name of its connection.
     pub connection: u64,
@@ -45,13 +45,13 @@ pub struct Seen {
     pub payload: u32,
     /// The ECN field.
     pub ecn: Ecn,
-    /// Only its header is left.
+    /// Whether only its header is left.
     pub trimmed: bool,
-    /// There is no transport at its ends.
+    /// Whether it has no transport.
     pub is_datagram: bool,
-    /// Its connection is sprayed.
+    /// Whether its connection is sprayed.
     pub is_sprayed: bool,
-    /// What it carries for the transport.
+    /// The transport's contents.
     pub wire: Wire,
 }
 
@@ -62,24 +62,24 @@ pub struct Opened {
     pub connection: u64,
     /// Its number.
     pub subflow: u32,
-    /// Which of its addresses the sender uses, and which of its own the receiver: 0 if the subflow is told apart by
-    /// its port.
+    /// The address that the sender uses, and the one that the receiver uses; 0 if subflows are distinguished by
+    /// port.
     pub addresses: [u16; 2],
 }
 
-/// What the hosts of a part have seen.
+/// The packets that the hosts of a part have seen.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     what: Option<Arc<Recording>>,
     seen: Vec<Seen>,
     opened: Vec<Opened>,
-    /// How many were recorded, those included that were taken away.
+    /// How many were recorded, including those already taken.
     count: u64,
-    /// What was sent last was recorded.
+    /// Whether the last sent packet was recorded.
     is_fresh: bool,
 }
 
-/// What halves know of a packet.
+/// The data that the halves have about a packet.
 struct Known<'a> {
     host: u32,
     connection: u64,
@@ -195,21 +195,22 @@ fn receiver(half: &Receiving) -> Known<'_> {
 
 /// Packets of hosts, as they are recorded.
 impl World {
-    /// Records packets. To be called before the first connection is started. It changes nothing of what happens.
+    /// Records packets. To be called before the first connection is started. Recording does not affect the
+    /// simulation.
     pub fn record(&mut self, what: Recording) {
         let what = Arc::new(what);
         self.parts.iter_mut().for_each(|part| part.recorder.what = Some(Arc::clone(&what)));
     }
 
-    /// How many packets wait to be taken.
+    /// How many packets are waiting to be taken.
     pub fn recorded(&self) -> usize {
         self.parts.iter().map(|part| part.recorder.seen.len()).sum()
     }
 
-    /// The packets that were recorded and not taken before, in the order of time, at one time by host, and of one host
-    /// as it saw them; and the subflows that were opened since the last call. Unless it is the end of all, what may not
-    /// be the last of its time is left for the next call. So their order is the same however often this is called, and
-    /// on however many threads.
+    /// The packets that were recorded and not yet taken, in the order of time, then by host, and for one host in
+    /// the order in which it saw them; and the subflows that were opened since the last call. Unless `is_end` is set,
+    /// packets that may not be the last of their time are left for the next call. So the order is the same however
+    /// often this is called, and on any number of threads.
     pub fn take_recorded(&mut self, is_end: bool) -> (Vec<Opened>, Vec<Seen>) {
         let earliest = self.parts.iter().map(|part| part.earliest()).min().unwrap_or(0);
         let until = if is_end { Time::MAX } else { earliest.min(self.now()) };

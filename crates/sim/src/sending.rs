@@ -1,4 +1,4 @@
-//! What connections hand to the fabric: segments, ACKs, and the timers that follow them.
+//! The output of connections to the fabric: segments and ACKs, and the timers that follow them.
 
 use tresse_fabric::{Ecn, Header};
 use tresse_transport::{Origin, Wire};
@@ -74,8 +74,8 @@ impl Part {
         }
     }
 
-    /// Sees that the sender's timer fires no later than its deadline. One that was put off is left where it
-    /// is and set again when it fires; one that was brought forward is moved.
+    /// Makes sure that the sender's timer fires no later than its deadline. A postponed timer stays where it is and
+    /// is set again when it fires; a timer that was brought forward is moved.
     #[inline]
     pub(crate) fn arm_sender(&mut self, slot: u32, i: u32) {
         let half = &mut self.sendings[slot as usize];
@@ -102,7 +102,7 @@ impl Part {
     }
 }
 
-/// A timer's number, and its name: by the connection, for its slot is anyone's.
+/// A timer's number and its name, which includes the connection because slots are reused.
 #[inline]
 pub(crate) fn timer(slot: u32, id: u64, subflow: u32, kind: u32) -> (u32, u64) {
     let name = id << (SUBFLOW_BITS + 1) | u64::from(subflow * 2 + kind);

@@ -1,4 +1,4 @@
-//! What a connection is started with, and what is known of it when it has ended.
+//! The specification of a connection, and its record when it has ended.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use tresse_units::Time;
 
 /// The paths that the packets of a connection can take.
 ///
-/// Path managers may remember a path by its number, for all connections of two hosts or of the sender
-/// ([`Scope`]): of these the same number should mean the same path then.
+/// Path managers may remember a path by its number, for all connections of two hosts or of the sender ([`Scope`]):
+/// for these connections, the same number should mean the same path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Paths {
-    /// By fixed paths: a subflow takes that of the number of its local address or of its source port. Beyond
-    /// the last it begins with the first again.
+    /// Fixed paths: a subflow takes the path with the number of its local address or of its source port. After the
+    /// last path, it starts with the first again.
     Fixed(Vec<Path>),
-    /// As the nodes decide.
+    /// The nodes decide.
     Forwarded {
         /// The sender's addresses: nodes, the same one several times if it has one link.
         from: Vec<u32>,
         /// The receiver's.
         to: Vec<u32>,
-        /// How many paths of the same length lead from one to the other, at least 1: what a path manager
-        /// that chooses by path takes for their number.
+        /// The number of paths of the same length from one to the other, at least 1, as path managers that choose
+        /// by path see it.
         paths: u16,
-        /// A random word from which the hashes of its addresses and ports come.
+        /// A random word from which the hashes of its addresses and ports are derived.
         stream: u64,
     },
 }
@@ -51,7 +51,7 @@ impl Paths {
         }
     }
 
-    /// What there is to choose from, for a path manager that begins now.
+    /// The choices of a path manager that begins now.
     pub fn opening(&self, now: Time, stream: u64) -> Opening {
         let (locals, remotes) = match self {
             Self::Fixed(paths) => (paths.len(), 1),
@@ -71,25 +71,25 @@ pub struct Manager {
 type Open = dyn Fn(&Opening, &mut Memory) -> Box<dyn PathManager> + Send + Sync;
 
 impl Manager {
-    /// Whatever `open` makes.
+    /// The path manager that `open` makes.
     pub fn new(open: impl Fn(&Opening, &mut Memory) -> Box<dyn PathManager> + Send + Sync + 'static) -> Self {
         Self { open: Arc::new(open), remembers: None }
     }
 
-    /// `subflows` of them, one an address; none is ever closed.
+    /// `subflows` subflows, one per address; none is ever closed.
     pub fn fixed(subflows: usize) -> Self {
         Self::timed(subflows, By::Address, Vec::new())
     }
 
-    /// `subflows` of them, distinguished as `by` says, each opened so long after the connection's
-    /// start as `starts` says, ps; those beyond at the start.
+    /// `subflows` subflows, distinguished as `by` says. Each is opened as long after the connection's start as
+    /// `starts` says, ps; those without an entry are opened at the start.
     pub fn timed(subflows: usize, by: By, starts: Vec<Time>) -> Self {
         let config = fixed::Config { subflows, by, starts };
         Self::new(move |opening, _| Box::new(fixed::Fixed::new(&config, opening)))
     }
 
-    /// The name of what a connection between these hosts, with this many paths between them,
-    /// remembers. To receivers at another distance there are other paths.
+    /// The name of the memory of a connection between these hosts with this many paths. Receivers at another
+    /// distance have other paths.
     pub fn memory(&self, [from, to]: [u32; 2], paths: u16) -> [u32; 3] {
         let to = if self.remembers == Some(Scope::Host) { from } else { to };
         [from, to, paths.into()]
@@ -119,7 +119,7 @@ impl fmt::Debug for Manager {
 pub struct Sprayed {
     /// Picks the path of each packet.
     pub balancer: Arc<ConfiguredBalancer>,
-    /// From how many: entropies where the nodes decide; on fixed paths, these in turn.
+    /// The number of choices: entropies if the nodes decide; otherwise the fixed paths in turn.
     pub paths: u32,
 }
 
@@ -128,7 +128,7 @@ pub struct Sprayed {
 pub struct FlowSpec {
     /// The caller's own name for it.
     pub id: u64,
-    /// The hosts, from and to: their connections share what a path manager learns of the paths.
+    /// The hosts, from and to: their connections share what a path manager learns about the paths.
     pub hosts: [u32; 2],
     /// The transport.
     pub config: Config,
@@ -136,17 +136,18 @@ pub struct FlowSpec {
     pub scheme: Arc<ConfiguredController>,
     /// The message, bytes.
     pub bytes: u64,
-    /// The paths that there are.
+    /// The available paths.
     pub paths: Paths,
-    /// What opens and closes the subflows.
+    /// The path manager, which opens and closes the subflows.
     pub manager: Manager,
-    /// If packets are sprayed, and the transport says so too: by whom. There is one subflow then, without a handshake.
+    /// The balancer, if packets are sprayed and the transport says so too. There is then one subflow, without a
+    /// handshake.
     pub sprayed: Option<Sprayed>,
-    /// A random word of the connection's own, for the path manager's random choices.
+    /// The connection's own random word, for the path manager's random choices.
     pub stream: u64,
-    /// The class of its packets, there and back, in ports that distinguish classes.
+    /// The class of its packets, in both directions, in ports that distinguish classes.
     pub class: u8,
-    /// Among whose RTTs its own are: see [`World::with_rtts`](crate::World::with_rtts).
+    /// The group of its RTTs: see [`World::with_rtts`](crate::World::with_rtts).
     pub group: u32,
 }
 
@@ -181,20 +182,20 @@ impl FlowSpec {
 pub struct FlowRecord {
     /// The caller's own name for it.
     pub id: u64,
-    /// Payload that was delivered, bytes: the message, or what of it had arrived when it was stopped, each byte once,
-    /// in order or not.
+    /// Delivered payload, bytes: the message, or the part of it that had arrived when it was stopped. Each byte
+    /// counts once, in order or not.
     pub bytes: u64,
     /// Whether that is the whole message.
     pub complete: bool,
-    /// When it was started.
+    /// The time of its start.
     pub start: Time,
-    /// When the last byte arrived, or when it was stopped.
+    /// The time when the last byte arrived, or when it was stopped.
     pub end: Time,
     /// Subflows that its path manager opened.
     pub opened: u32,
-    /// Those that it closed before the end: bit i stands for subflow i.
+    /// Subflows that its path manager closed before the end: bit i stands for subflow i.
     pub closed: u64,
-    /// What its subflows counted, summed.
+    /// The sums of its subflows' counters.
     pub counters: Counters,
 }
 
@@ -213,7 +214,7 @@ mod tests {
 
     use super::Manager;
 
-    /// Connections of one host to different receivers share what they remember, unless they are not to.
+    /// Connections of one host to different receivers share their memory, unless configured otherwise.
     #[test]
     fn a_memory_is_of_a_host_or_of_a_pair() {
         let opn = |settings: &[(&'static str, Value)]| {

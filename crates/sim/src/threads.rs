@@ -10,21 +10,21 @@ use tresse_units::{NEVER, Time};
 use crate::part::{Part, Post};
 use crate::windows::{STRETCH, Stop, exchange, in_order, window_end};
 
-/// After this many stretches the slower way is tried again: the load of the machine and of the
-/// network change.
+/// After this many stretches, the slower way is tried again, because the load of the machine and of the network
+/// changes.
 const RETRY: u32 = 32;
 
-/// How often a thread looks for its turn before it lets others have its core.
+/// How often a thread checks for its turn before it yields its core.
 const SPINS: u32 = 1 << 12;
 
-/// Whether parts advance one by one or together, and what either took.
+/// Whether parts advance one by one or together, and the cost of both.
 #[derive(Debug)]
 pub(crate) struct Mode {
     together: bool,
-    /// Of this stretch.
+    /// The cost of this stretch.
     seconds: f64,
     hops: u64,
-    /// Seconds a packet-hop, one by one and together; 0 if that was not tried yet.
+    /// Seconds per packet-hop, one by one and together; 0 if not yet tried.
     costs: [f64; 2],
     stretches: u32,
 }
@@ -99,27 +99,28 @@ fn plan(next: Time, hops: u64, until: Time, limit: u64, cut: &Cut) -> Result<Tim
     }
 }
 
-/// What threads share that advance together. A turn is a window; what a thread writes in one it reads in the next.
+/// The data shared by threads that advance together. A turn is a window; data that is written in one turn is read
+/// in the next.
 struct Shared {
     /// The number of the window that may begin.
     turn: AtomicU32,
     /// Its end.
     end: AtomicU64,
-    /// There is no window any more.
+    /// Whether there are no more windows.
     is_over: AtomicBool,
     /// Threads that have finished it.
     finished: AtomicU32,
-    /// By part: what it knows of the next window.
+    /// By part, its information about the next window.
     outlooks: Vec<Outlook>,
-    /// From each part to each other: of odd turns, and of even ones.
+    /// The messages from each part to each other one, for odd and for even turns.
     posts: [Vec<Mutex<Post>>; 2],
 }
 
-/// On a cache line of its own.
+/// A value on its own cache line.
 #[derive(Default)]
 #[repr(align(128))]
 struct Outlook {
-    /// The first event there is, here or under way from here.
+    /// The first event here, or on its way from here.
     next: AtomicU64,
     hops: AtomicU64,
     is_near: AtomicBool,
@@ -147,7 +148,7 @@ impl Shared {
         outlook.is_near.store(part.near > 0, Ordering::Relaxed);
     }
 
-    /// What goes from one part to another at the end of a turn.
+    /// The data that goes from one part to another at the end of a turn.
     fn with_post<R>(&self, turn: u32, [from, to]: [usize; 2], act: impl FnOnce(&mut Post) -> R) -> R {
         let post = &self.posts[turn as usize % 2][from * self.outlooks.len() + to];
         act(&mut lock(post))
@@ -157,7 +158,7 @@ impl Shared {
         (0..self.outlooks.len()).filter(move |&other| other != part)
     }
 
-    /// Takes in what the turn before has brought.
+    /// Takes in the messages of the previous turn.
     fn take_in(&self, part: &mut Part, turn: u32) {
         for from in self.others(part.own) {
             self.with_post(turn.wrapping_sub(1), [from, part.own], |post| part.take_in(post));
@@ -222,7 +223,7 @@ impl Shared {
     }
 }
 
-/// Lets the other threads end if this one does, by a panic or not.
+/// Makes the other threads end if this one does, by a panic or not.
 struct Over<'a>(&'a Shared);
 
 impl Drop for Over<'_> {

@@ -1,4 +1,4 @@
-//! What can be seen of a world.
+//! The observable state of a world.
 
 use tresse_fabric::{Deadlock, Fabric, PfcCounters, Port};
 use tresse_transport::{Receiver, Sender, Wire};
@@ -23,12 +23,12 @@ impl World {
         self.parts.iter().map(|part| part.packets).fold(Packets::default(), add)
     }
 
-    /// Payload that has arrived, bytes, duplicates included.
+    /// Payload that has arrived, bytes, including duplicates.
     pub fn delivered_bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.delivered_bytes).sum()
     }
 
-    /// Packets that have entered a port, each once for every port.
+    /// The number of packets that have entered a port; each counts once per port.
     pub fn hops(&self) -> u64 {
         self.parts.iter().map(|part| part.fabric.hops()).sum()
     }
@@ -48,23 +48,23 @@ impl World {
         &self.fabric_of(port).ports()[port as usize]
     }
 
-    /// How long a port has been sending, ps.
+    /// The time that a port has been sending, ps.
     pub fn busy(&self, port: u32) -> Time {
         self.fabric_of(port).busy(port)
     }
 
-    /// Packets that wait in a port now.
+    /// Packets now waiting in a port.
     pub fn waiting(&self, port: u32) -> u64 {
         self.fabric_of(port).waiting(port)
     }
 
-    /// What flow control has done to a port.
+    /// The effects of flow control on a port.
     pub fn pfc_counters(&self, port: u32) -> PfcCounters {
         self.fabric_of(port).pfc_counters(port)
     }
 
-    /// The ports that wait for each other for ever, if flow control has made some do so. Between two calls of
-    /// [`World::advance`] that reached their time.
+    /// The ports that wait for each other forever, if flow control has caused such a cycle. Only valid between two
+    /// calls of [`World::advance`] that reached their time.
     pub fn deadlock(&self) -> Option<Deadlock> {
         Fabric::deadlock(self.parts.iter().map(|part| &part.fabric))
     }
@@ -80,7 +80,7 @@ impl World {
         &self.parts[part].fabric
     }
 
-    /// How many parts there are: 1 if the world is whole.
+    /// The number of parts; 1 if the world is not divided.
     pub fn parts(&self) -> usize {
         self.parts.len()
     }
@@ -96,8 +96,8 @@ impl World {
         (!half.done).then_some(&half.sender)
     }
 
-    /// The ports that the data of a subflow take now, from the sender on, for measurements; `None` where switches decide
-    /// packet by packet, and of a connection that is gone.
+    /// The ports that the data of a subflow take now, from the sender on, for measurements. `None` if switches
+    /// decide packet by packet, or if the connection is gone.
     pub fn path(&self, id: u64, subflow: usize) -> Option<Vec<u32>> {
         let halves = *self.halves.get(&id)?;
         let way = self.sending(halves).ways.get(subflow).filter(|way| way.sprayed.is_none())?;
@@ -110,8 +110,8 @@ impl World {
         (!half.done).then(|| half.receiver.delivered())
     }
 
-    /// The two ends of a connection, by its id, for measurements: one that has not finished, or, until the
-    /// next is started, one that has.
+    /// The two ends of a connection, by its id, for measurements. The connection must not have finished, or no
+    /// other one may have been started since.
     pub fn ends(&self, id: u64) -> Option<(&Sender, &Receiver)> {
         let halves = *self.halves.get(&id)?;
         Some((&self.sending(halves).sender, &self.receiving(halves).receiver))

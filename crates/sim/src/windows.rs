@@ -1,12 +1,12 @@
 //! Parts that advance together, in windows no longer than the lookahead between them.
 //!
-//! What leaves a part within a window arrives in another one after it. So each part can go to the window's end by
-//! itself, on a thread of its own, and events fall in the order of time, and within one instant in that of the model, as
-//! they do in one part (conservative windows; Nicol, "The cost of conservative synchronization in parallel discrete
-//! event simulations", 1993).
+//! A packet that leaves a part within a window arrives in another part after the window. So each part can advance
+//! to the window's end on its own thread, and events happen in the order of time, and within one instant in the
+//! model's order, as they do in one part (conservative windows; Nicol, "The cost of conservative synchronization in
+//! parallel discrete event simulations", 1993).
 //!
-//! The end of a message is the one thing that acts at a distance at once: its sender stops, and the caller may start
-//! other connections at that instant. A window in which a message may end is therefore gone through event by event, in
+//! Only the end of a message has an immediate effect at a distance: its sender stops, and the caller may start
+//! other connections at that instant. A window in which a message may end is therefore processed event by event, in
 //! the order of all parts.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::part::{Part, Post, Turn, soon};
 use crate::threads::Mode;
 use crate::world::{Step, World};
 
-/// Packet-hops for which one and the same number of threads works before it is considered anew.
+/// The number of packet-hops for which the number of threads stays the same before it is reconsidered.
 pub(crate) const STRETCH: u64 = 1 << 16;
 
 /// How the parts of a world advance.
@@ -27,17 +27,17 @@ pub(crate) struct Windows {
     cut: Arc<Cut>,
     mode: Mode,
     clock: fn() -> f64,
-    /// Between two parts, for its memory.
+    /// The post between two parts, kept to reuse its memory.
     post: Post,
 }
 
-/// Why parts have stopped.
+/// Why the parts have stopped.
 pub(crate) enum Stop {
-    /// The time asked for is reached.
+    /// The requested time is reached.
     Reached,
     /// A message is complete: the part and the slot of its receiving half.
     Complete(usize, u32),
-    /// So many hops were made.
+    /// The budget of hops is used up.
     Hops,
 }
 
@@ -90,7 +90,7 @@ impl World {
         }
     }
 
-    /// Brings each part what the others have for it.
+    /// Delivers to each part what the others have for it.
     pub(crate) fn exchange(&mut self) {
         let mut parts: Vec<&mut Part> = self.parts.iter_mut().collect();
         exchange(&mut parts, &mut self.windows.as_mut().expect("parts have windows").post);
@@ -103,7 +103,7 @@ impl World {
     }
 }
 
-/// Brings each part what the others have for it; `post` is empty, and is so afterwards.
+/// Delivers to each part what the others have for it; `post` is empty before and after.
 pub(crate) fn exchange(parts: &mut [&mut Part], post: &mut Post) {
     for from in 0..parts.len() {
         for to in (0..parts.len()).filter(|&to| to != from) {
@@ -113,7 +113,7 @@ pub(crate) fn exchange(parts: &mut [&mut Part], post: &mut Post) {
     }
 }
 
-/// Goes through the events of all parts up to `end` in their order, until a message is complete.
+/// Processes the events of all parts up to `end` in their order, until a message is complete.
 pub(crate) fn in_order(parts: &mut [&mut Part], end: Time) -> Option<Stop> {
     loop {
         // No event of a part comes earlier.
@@ -158,7 +158,7 @@ impl Part {
         (time <= limit).then_some((time, true, place))
     }
 
-    /// Carries out that event.
+    /// Processes that event.
     fn step(&mut self, limit: Time) -> Option<u32> {
         if self.fabric.peek(limit).is_some() {
             let arrival = self.fabric.step(limit, soon(&self.sendings, &self.receivings))?;
@@ -169,7 +169,7 @@ impl Part {
         None
     }
 
-    /// Goes to the end of a window in which no message ends.
+    /// Advances to the end of a window in which no message ends.
     pub(crate) fn run(&mut self, end: Time) {
         let turn = self.advance(end, u64::MAX);
         assert_eq!(turn, Turn::Reached, "no message ends in a window that is not gone through in order");

@@ -13,10 +13,10 @@ use crate::part::{Part, Turn};
 use crate::spec::{FlowRecord, FlowSpec, Paths};
 use crate::windows::Windows;
 
-/// Where the packets have gone; `sent = delivered + dropped + in flight`, always.
+/// Where the packets have gone; always, `sent = delivered + dropped + in flight`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Packets {
-    /// Handed to the first port of their route.
+    /// Passed to the first port of their route.
     pub sent: u64,
     /// Arrived at the other end.
     pub delivered: u64,
@@ -31,11 +31,11 @@ pub enum Step {
     Finished(FlowRecord),
     /// The budget is used up.
     Budget,
-    /// The time asked for is reached, or nothing will ever happen again.
+    /// The requested time is reached, or nothing will ever happen again.
     Reached,
 }
 
-/// Where the halves of a connection are.
+/// The places of the halves of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Halves {
     /// Part and slot of the sending one.
@@ -47,23 +47,23 @@ pub(crate) struct Halves {
 /// A fabric with connections on it.
 #[derive(Debug)]
 pub struct World {
-    /// One, or those of `windows`.
+    /// A single part, or those of `windows`.
     pub(crate) parts: Vec<Part>,
     pub(crate) windows: Option<Box<Windows>>,
-    /// The halves of connections by the callers' names for them.
+    /// The halves of connections, by the callers' names for them.
     pub(crate) halves: BTreeMap<u64, Halves>,
-    /// Those that have finished and may have packets in the fabric. Of a world in parts.
+    /// Finished connections that may have packets in the fabric; only in a divided world.
     pub(crate) closing: Vec<Halves>,
-    /// Those that stay, whose next message was complete when the one before it was.
+    /// Persistent connections whose next message was complete at the same time as the previous one.
     pub(crate) ready: Vec<Halves>,
-    /// The transport of the connection that was started last: many have the same one, and share it.
+    /// The transport of the last started connection: many have the same one and share it.
     config: Option<Arc<Config>>,
     pub(crate) live: usize,
 }
 
 impl World {
-    /// A fabric without connections, of ports with fixed paths of at most `longest_route` ports. `seed`
-    /// decides in which order things happen that do so at one instant.
+    /// A fabric without connections, of ports with fixed paths of at most `longest_route` ports. `seed` decides the
+    /// order of events at the same instant.
     pub fn new(ports: &[PortConfig], longest_route: usize, seed: u64) -> Self {
         Self::on(Fabric::new(ports, longest_route, seed))
     }
@@ -73,10 +73,11 @@ impl World {
         Self::of(vec![Part::new(fabric, 0, 1)], None)
     }
 
-    /// The network of the fabrics that `make` gives, all alike, cut into parts that run on as many threads, or fewer
-    /// where that is faster by `clock`, which returns seconds. What happens is what happens in one part.
+    /// The network of the fabrics that `make` returns, which are all equal, cut into parts that run on as many
+    /// threads, or on fewer if that is faster by `clock`, which returns seconds. The results are those of a single
+    /// part.
     ///
-    /// Its links do not change, and nobody learns of congestion.
+    /// Its links do not change, and there are no congestion flags.
     pub fn in_parts(cut: Cut, clock: fn() -> f64, make: impl Fn() -> Fabric<Wire>) -> Self {
         let cut = Arc::new(cut);
         let part = |own| Part::new(make().into_part(Arc::clone(&cut), own), own, cut.parts());
@@ -104,7 +105,8 @@ impl World {
         self
     }
 
-    /// By group: the RTTs, ps, from when the first packet that an ACK answers was sent until the ACK arrived.
+    /// The RTTs by group, ps: from the sending of the first packet that an ACK answers until the arrival of the
+    /// ACK.
     pub fn rtts(&self) -> Vec<Histogram> {
         let mut rtts = self.parts[0].rtts.clone();
         for part in &self.parts[1..] {
@@ -113,7 +115,7 @@ impl World {
         rtts
     }
 
-    /// Starts a connection now; it returns from [`World::advance`] under its id.
+    /// Starts a connection now; [`World::advance`] returns its id when it finishes.
     ///
     /// # Panics
     /// If its path manager sprays packets over fixed paths, or asks for more than 64 subflows in all.
@@ -200,7 +202,7 @@ impl World {
         halves
     }
 
-    /// In which part a connection sends, and in which it receives.
+    /// The part in which a connection sends, and the one in which it receives.
     pub(crate) fn parts_of(&self, paths: &Paths) -> [usize; 2] {
         let Some(windows) = &self.windows else { return [0, 0] };
         let cut = windows.cut();
@@ -217,8 +219,8 @@ impl World {
         self.transmit(part, slot);
     }
 
-    /// Sends what a connection has to send. Its other half learns of subflows that are opened,
-    /// wherever it is.
+    /// Sends the data that a connection has to send. Its other half learns about subflows that are opened, wherever
+    /// it is.
     pub(crate) fn transmit(&mut self, part: usize, slot: u32) {
         self.parts[part].transmit(slot);
         if self.windows.is_some() {
@@ -260,8 +262,7 @@ impl World {
         halves
     }
 
-    /// Turns time until a connection finishes, `until` is reached, or `budget` packets and timers
-    /// were handled.
+    /// Advances time until a connection finishes, `until` is reached, or `budget` packets and timers were handled.
     pub fn advance(&mut self, until: Time, budget: u64) -> Step {
         if let Some(halves) = self.ready.pop() {
             return Step::Finished(self.end_message(halves));
@@ -286,7 +287,7 @@ impl World {
     }
 }
 
-/// Puts a half in its slot: what was there before.
+/// Puts a half in its slot and returns the previous one.
 fn put<T>(slots: &mut Vec<T>, slot: u32, half: T) -> Option<T> {
     match slots.get_mut(slot as usize) {
         Some(place) => Some(std::mem::replace(place, half)),

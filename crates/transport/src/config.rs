@@ -1,4 +1,4 @@
-//! What an experiment may choose about its transport.
+//! The transport options of an experiment.
 
 use tresse_units::Time;
 
@@ -103,7 +103,7 @@ pub struct Gro {
 }
 
 impl Gro {
-    /// Every segment reaches TCP by itself, at once.
+    /// Every segment reaches TCP separately and at once.
     pub const OFF: Self = Self { segments: 1, interval: 0 };
 }
 
@@ -195,6 +195,6 @@ pub struct Config {
     pub plb: Option<Plb>,
     /// When ACKs are sent.
     pub delayed_ack: DelayedAck,
-    /// What the receiver merges.
+    /// The receiver's merging of segments.
     pub gro: Gro,
 }

@@ -57,7 +57,7 @@ impl Wire {
         self.flags & Self::HANDSHAKE != 0
     }
 
-    /// What the responder of a handshake answers to this packet of the initiator.
+    /// The answer of a handshake's responder to this packet of the initiator.
     pub fn answer(&self) -> Self {
         Self { seq: self.seq + 1, flags: Self::HANDSHAKE | Self::ACK, ..*self }
     }

@@ -22,7 +22,7 @@ impl Message {
         Self::at(0, bytes, mss)
     }
 
-    /// The one behind it, which begins a segment of its own.
+    /// The next message, which begins a new segment.
     ///
     /// # Panics
     /// As [`Self::first`], by all segments together.

@@ -26,7 +26,7 @@ pub struct Receiver {
     is_idle: bool,
     duplicates: u64,
     subflows: Vec<Subflow>,
-    /// Of a sprayed connection.
+    /// The state of a sprayed connection.
     spray: Option<Box<spray::Receiver>>,
 }
 
@@ -48,7 +48,7 @@ struct Subflow {
     last: bool,
     deadline: Time,
     out_of_order: Ranges,
-    /// What the last packet brought a second time (RFC 2883).
+    /// The data that the last packet brought a second time (RFC 2883).
     duplicate: Option<Block>,
     /// When the last packet came.
     heard: Time,

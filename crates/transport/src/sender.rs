@@ -19,7 +19,7 @@ use crate::spray::{self, Spraying};
 use crate::subflow::{Counters, Subflow};
 use crate::{Config, Scheduler, Wire};
 
-/// What a packet carries.
+/// The contents of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// Data that was never sent before.
@@ -37,7 +37,7 @@ pub enum Origin {
 pub struct Transmit {
     /// On which subflow.
     pub subflow: usize,
-    /// What it carries.
+    /// Its contents.
     pub origin: Origin,
     /// As in [`Wire`].
     pub seq: u32,
@@ -47,7 +47,7 @@ pub struct Transmit {
     pub payload: u32,
     /// As in [`Wire`].
     pub flags: u8,
-    /// Of a sprayed connection: the path that it takes.
+    /// For a sprayed connection: the path that it takes.
     pub path: Option<u32>,
 }
 
@@ -75,7 +75,7 @@ impl Transmit {
 /// The sending half of a connection: one message, or several one behind the other ([`Sender::append`]).
 ///
 /// After every `handle_*` and once at the start, call [`Sender::poll_transmit`] until it returns
-/// `None`, then look at [`Sender::deadline`] of the subflow again.
+/// If `None`, check [`Sender::deadline`] of the subflow again.
 #[derive(Debug)]
 pub struct Sender {
     config: Arc<Config>,
@@ -101,11 +101,11 @@ pub struct Sender {
     reinjections: BTreeMap<u32, usize>,
     /// The subflow that the scheduler chose last.
     last: Option<usize>,
-    /// Of the subflows that are being opened.
+    /// The handshakes of the subflows that are being opened.
     handshakes: Vec<Handshake>,
     /// With [`Scheduler::Linux`].
     queues: Option<Box<Queues>>,
-    /// Of a sprayed connection.
+    /// The state of a sprayed connection.
     spray: Option<Box<spray::Sender>>,
 }
 
@@ -332,7 +332,7 @@ impl Sender {
         (self.open & (bit(subflow) - 1)).count_ones() as usize
     }
 
-    /// What `subflow` has counted.
+    /// The counters of `subflow`.
     pub fn counters(&self, subflow: usize) -> Counters {
         self.subflows[subflow].counters
     }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use tresse_balancers::ConfiguredBalancer;
 use tresse_units::Time;
 
-/// What a sprayed connection learns about its path.
+/// The information of a sprayed connection about its path.
 #[derive(Debug, Clone)]
 pub struct Spraying {
     /// Picks the path of each packet.
@@ -33,6 +33,6 @@ pub struct Spraying {
     pub stream: u64,
     /// The round-trip time of a full packet and its ACK on the empty path, ps.
     pub base_rtt: Time,
-    /// What the host's links carry, bit/s.
+    /// The rate of the host's links, bit/s.
     pub line_rate: u64,
 }

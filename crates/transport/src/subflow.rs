@@ -20,7 +20,7 @@ use crate::scoreboard::Scoreboard;
 use crate::{Config, Echo, Recovery, Wire};
 use tresse_units::{NEVER, Time};
 
-/// What a subflow has counted.
+/// The counters of a subflow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Segments sent for the first time.
@@ -63,7 +63,7 @@ impl AddAssign for Counters {
 impl Sub for Counters {
     type Output = Self;
 
-    /// What has been counted since `before`.
+    /// The counts since `before`.
     fn sub(self, before: Self) -> Self {
         Self {
             sent: self.sent - before.sent,
@@ -83,7 +83,7 @@ impl Sub for Counters {
 /// Duplicate ACKs or SACKed segments that make a loss (RFC 5681 §3.2), where packets keep their order.
 const DUPLICATE_THRESHOLD: u32 = 3;
 
-/// What the timer of a subflow stands for; there is one (RFC 8985 §8).
+/// The current purpose of a subflow's only timer (RFC 8985 §8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Alarm {
     Retransmission,

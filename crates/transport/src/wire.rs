@@ -1,4 +1,4 @@
-//! What a packet carries for the transport.
+//! The transport's contents of a packet.
 
 use tresse_units::Time;
 
@@ -51,7 +51,7 @@ impl Wire {
     /// Data: it was sent before on this subflow. A host that records packets sets it, and no endpoint reads it.
     pub const AGAIN: u8 = 128;
 
-    /// Of a sprayed connection: the path that this packet takes, or that the one took that it answers.
+    /// For a sprayed connection: the path that this packet takes, or the path of the packet that it answers.
     #[inline]
     pub fn path(&self) -> u32 {
         self.blocks[1].end

@@ -19,7 +19,8 @@ pub struct End {
     status: i32,
 }
 
-/// An [`End`] with the controller that did it. As text: `mine.c:42: controller mine: divides by 0 (SIGFPE) in hook grow`.
+/// An [`End`] with the controller that caused it. As text: `mine.c:42: controller mine: divides by 0 (SIGFPE) in
+/// hook grow`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
     /// The controller's file.
@@ -28,7 +29,7 @@ pub struct Told {
     pub line: Option<u32>,
     /// `controller`, or what else the file declares.
     pub kind: &'static str,
-    /// The controller; several, if they have one file, or if it is not known which it was.
+    /// The controller; several if they share a file, or if it is not known which one it was.
     pub controller: String,
     /// What happened.
     pub what: String,
@@ -43,7 +44,7 @@ impl fmt::Display for Told {
 }
 
 impl End {
-    /// Of a child that left `fault` and `status`; `None` if no hook ended it.
+    /// The end of a child that left `fault` and `status`; `None` if no hook ended it.
     pub(super) fn new(fault: &Fault, status: i32) -> Option<Self> {
         let kind = fault.kind.load(Ordering::Relaxed);
         let end = Self {
@@ -56,17 +57,17 @@ impl End {
         (kind != kind::DONE && kind != kind::PANIC).then_some(end)
     }
 
-    /// Whether its time was over.
+    /// Whether its time was up.
     fn is_endless(&self) -> bool {
         self.kind == kind::SIGNAL && [libc::SIGPROF, PROBE].contains(&(self.detail as i32))
     }
 
-    /// Which of `controllers`, those that ran in the process, did it, and where; `None` if all of them are built in.
+    /// Which of `controllers`, which ran in the process, caused it, and where; `None` if all of them are built in.
     pub fn told(&self, controllers: &[Controller]) -> Option<Told> {
         self.told_of(controllers.iter().filter_map(Controller::code).collect())
     }
 
-    /// As [`End::told`], of the users' parts that ran in the process, whatever they are; `None` if there were none.
+    /// Like [`End::told`], for any kind of users' parts that ran in the process; `None` if there were none.
     pub fn told_of(&self, mut users: Vec<Code>) -> Option<Told> {
         if users.iter().any(|code| code.file.code.contains(&self.first)) {
             users.retain(|code| code.file.code.contains(&self.first));

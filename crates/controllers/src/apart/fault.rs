@@ -1,4 +1,4 @@
-//! What a child process writes down when a hook ends it: the signal, and where in the controller's code it was.
+//! The record that a child process writes when a hook ends it: the signal, and its place in the controller's code.
 //!
 //! Everything here may happen at any instruction, on a stack that is full: it allocates nothing, locks nothing, and
 //! writes only to memory that was there before.
@@ -11,27 +11,27 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use super::shared::Shareable;
 
-/// What happened, as [`Fault::kind`] has it.
+/// The values of [`Fault::kind`].
 pub(super) mod kind {
     /// It came to its end.
     pub const DONE: usize = 6;
-    /// It panicked, which is not a hook's doing.
+    /// It panicked, which no hook does.
     pub const PANIC: usize = 7;
     /// A signal; `detail` is its number.
     pub const SIGNAL: usize = 1;
-    /// A signal at an address that lies just outside of the stack.
+    /// A signal at an address just outside the stack.
     pub const STACK: usize = 2;
     /// A signal at an address near 0.
     pub const NULL: usize = 3;
     /// `exit()`; `detail` is not used.
     pub const EXIT: usize = 4;
-    /// A window that no host takes; `detail` is the window, `first` the hook's own address.
+    /// A window that no host accepts; `detail` is the window, `first` the hook's own address.
     pub const WINDOW: usize = 5;
-    /// A path that is not there; `detail` is its number, `first` the hook's own address.
+    /// A path that does not exist; `detail` is its number, `first` the hook's own address.
     pub const PATH: usize = 8;
 }
 
-/// What ended the child; `kind` is 0 as long as it runs.
+/// The reason for the child's end; `kind` is 0 while it runs.
 #[derive(Debug, Default)]
 pub(super) struct Fault {
     pub kind: AtomicUsize,
@@ -54,7 +54,7 @@ impl Fault {
     }
 }
 
-/// Where this process, which is a child, reports what ends it; null in any other.
+/// Where this process, if it is a child, reports its end; null in any other process.
 static FAULT: AtomicPtr<Fault> = AtomicPtr::new(ptr::null_mut());
 
 /// The code of users' files.
@@ -63,20 +63,20 @@ static CODE: OnceLock<Vec<Range<usize>>> = OnceLock::new();
 /// The lowest address of the stack on which hooks are called.
 static STACK: AtomicUsize = AtomicUsize::new(0);
 
-/// So far below the stack, or above its end, an address is one of a stack that overflows.
+/// An address at most this far below the stack, or above its end, is due to a stack overflow.
 const NEAR: usize = 1 << 16;
 
 /// Room for the handler: the unwinder takes some KiB.
 const HANDLER_STACK: usize = 1 << 16;
 
-/// What a hook that goes wrong may raise.
+/// The signals that a faulty hook may raise.
 const SIGNALS: [c_int; 6] =
     [libc::SIGFPE, libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT];
 
 /// "Where are you?": ends the process if it is in a hook.
 pub(super) const PROBE: c_int = libc::SIGUSR1;
 
-/// In the child, from now on what ends it is written to `fault`, with the place in `code`.
+/// In the child, from now on the reason for its end is written to `fault`, with the place in `code`.
 pub(super) fn catch(fault: &Fault, code: Vec<Range<usize>>) {
     FAULT.store(ptr::from_ref(fault).cast_mut(), Ordering::Relaxed);
     let _ = CODE.set(code); // a child's child has it already
@@ -167,7 +167,7 @@ fn places(at: Option<usize>) -> [usize; 2] {
     found
 }
 
-/// Where a signal came, where that is known.
+/// The place of a signal, if known.
 fn instruction(context: *mut c_void) -> Option<usize> {
     let context: *const libc::ucontext_t = context.cast();
     #[cfg(target_arch = "x86_64")]

@@ -1,12 +1,12 @@
-//! Code that may divide by 0, call `exit`, or never return, run in a process of its own.
+//! Runs code that may divide by 0, call `exit` or never return in a separate process.
 //!
 //! # Why a fork of a process with threads is safe here
 //!
-//! The child has one thread, and of all others' locks the state at the fork. What it does afterwards takes none of
-//! them: it computes, allocates (glibc makes its allocator whole in the child), and writes to its pipe. It prints
-//! nothing through Rust's standard streams, starts nothing, and reads [`crate::find`]'s list at most, which
-//! is written only while files are loaded. It ends by `_exit`, so that nothing that the parent has registered runs
-//! twice. Ctrl-C is the parent's affair: the child ignores it, and dies with the parent.
+//! The child has one thread, and the locks of all other threads stay in their state at the fork. The child takes
+//! none of them: it computes, allocates (glibc repairs its allocator in the child) and writes to its pipe. It
+//! prints nothing through Rust's standard streams, starts nothing, and reads at most [`crate::find`]'s list, which
+//! is only written while files are loaded. It ends with `_exit`, so that nothing that the parent has registered
+//! runs twice. Ctrl-C is for the parent: the child ignores it and dies with the parent.
 
 mod end;
 mod fault;
@@ -26,7 +26,7 @@ use crate::user_file::loaded_code;
 use fault::{Fault, kind};
 use shared::Shared;
 
-/// What a child shares with its parent.
+/// The memory that a child shares with its parent.
 struct Page<T> {
     own: T,
     fault: Fault,
@@ -43,16 +43,16 @@ pub struct Apart<T> {
     waited: bool,
 }
 
-/// Pipes and children are made one after the other: a child that was forked between a pipe's making and the closing of
-/// its writing end here would hold that end open, and the pipe would not end with its own child.
+/// Pipes and children are made one after the other: a child that is forked between the creation of a pipe and the
+/// closing of its writing end here would hold that end open, and the pipe would not end with its own child.
 static FORK: Mutex<()> = Mutex::new(());
 
 impl<T: Shareable> Apart<T> {
-    /// Runs `work` in a child process. It sees `shared` as the caller does, and what it writes to the pipe can be read
-    /// from [`Apart::output`]; all else that it changes is not seen here.
+    /// Runs `work` in a child process. It shares `shared` with the caller, and what it writes to the pipe can be
+    /// read from [`Apart::output`]; its other changes are not visible here.
     ///
     /// # Errors
-    /// If the system gives no process, memory or pipe.
+    /// If the system provides no process, memory or pipe.
     pub fn start(shared: T, work: impl FnOnce(&T, PipeWriter)) -> io::Result<Self> {
         let page = Shared::new(Page { own: shared, fault: Fault::default() })?;
         let code = loaded_code();
@@ -76,12 +76,12 @@ impl<T: Shareable> Apart<T> {
         if child == -1 { Err(failed) } else { Ok(Self { child, page, output, waited: false }) }
     }
 
-    /// What the child was given and has changed since.
+    /// The shared memory, with the child's changes.
     pub fn shared(&self) -> &T {
         &self.page.own
     }
 
-    /// What the child writes; it ends with the child.
+    /// The output of the child; it ends with the child.
     ///
     /// # Errors
     /// If the system has no room for one more file.
@@ -89,7 +89,8 @@ impl<T: Shareable> Apart<T> {
         self.output.try_clone()
     }
 
-    /// Waits until there is something to be read, or the child has ended; false if that takes longer than `limit`.
+    /// Waits until there is something to read or the child has ended; returns false if that takes longer than
+    /// `limit`.
     ///
     /// # Errors
     /// If the system does not report it.
@@ -106,19 +107,19 @@ impl<T: Shareable> Apart<T> {
         }
     }
 
-    /// Ends the child, if it is in a hook now; if it is not, it goes on.
+    /// Ends the child if it is in a hook now; otherwise the child continues.
     pub fn end_in_hook(&self) {
         // SAFETY: the child is ours, and nobody has waited for it.
         unsafe { libc::kill(self.child, fault::PROBE) };
     }
 
-    /// Waits for the child's end: how a hook ended it, if one did.
+    /// Waits for the child's end; returns how a hook ended it, if one did.
     ///
     /// # Errors
     /// If the system does not know it.
     ///
     /// # Panics
-    /// If `work` did, which has said so itself.
+    /// If `work` did; it has already reported that.
     pub fn end(mut self) -> io::Result<Option<End>> {
         let mut status = 0;
         // SAFETY: the child is ours, and `status` is there to be written.
@@ -136,7 +137,7 @@ impl<T: Shareable> Apart<T> {
 }
 
 impl<T> Drop for Apart<T> {
-    /// A child of which nobody wants to know the end is killed.
+    /// A child whose end nobody waits for is killed.
     fn drop(&mut self) {
         if !self.waited {
             // SAFETY: the child is ours, and nobody has waited for it.
@@ -151,13 +152,14 @@ impl<T> Drop for Apart<T> {
 /// Whether this process refuses windows and paths; see [`refuse_windows`].
 static REFUSES: AtomicBool = AtomicBool::new(false);
 
-/// In a child: from now on a hook that makes a window of 0, or of [`CWND_LIMIT`](crate::CWND_LIMIT) and more, or picks a
-/// path that is not there, ends it. Elsewhere hosts correct such an answer, as kernels do.
+/// In a child, from now on a hook ends it that makes a window of 0 or of at least
+/// [`CWND_LIMIT`](crate::CWND_LIMIT), or picks a path that does not exist. Elsewhere, hosts correct such answers,
+/// as kernels do.
 pub fn refuse_windows() {
     REFUSES.store(true, Ordering::Relaxed);
 }
 
-/// The hook at `address` made a window that no host takes.
+/// The hook at `address` made a window that no host accepts.
 #[cold]
 pub(crate) fn refuse_window(address: usize, window: u32) {
     if REFUSES.load(Ordering::Relaxed) {
@@ -165,7 +167,7 @@ pub(crate) fn refuse_window(address: usize, window: u32) {
     }
 }
 
-/// The hook at `address` picked a path that is not there; see [`refuse_windows`].
+/// The hook at `address` picked a path that does not exist; see [`refuse_windows`].
 #[cold]
 pub fn refuse_path(address: usize, path: u32) {
     if REFUSES.load(Ordering::Relaxed) {
@@ -173,11 +175,11 @@ pub fn refuse_path(address: usize, path: u32) {
     }
 }
 
-/// CPU time for what a test calls a step, among many.
+/// CPU time for one of the many steps of a test.
 pub const ALL_SCRIPTS: Duration = Duration::from_secs(2);
 
-/// Runs `work` in a child process; what it does there is not seen here. `work` says which step it begins,
-/// and has `limit` of CPU time for each. If a hook ended it: the step, and the end.
+/// Runs `work` in a child process; its effects are not visible here. `work` says which step it begins, and has
+/// `limit` of CPU time for each. If a hook ended it, returns the step and the end.
 ///
 /// # Errors
 /// If no process can be made.
@@ -203,7 +205,7 @@ fn arm(limit: Duration) {
     unsafe { libc::setitimer(libc::ITIMER_PROF, &once, ptr::null_mut()) };
 }
 
-/// What a child does first, before any signal reaches it.
+/// The child's first actions, before any signal reaches it.
 fn begin() {
     // SAFETY: these calls change this process alone.
     unsafe {
@@ -220,9 +222,9 @@ fn begin() {
 /// Whether this process is a child.
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 
-/// In the parent, once: how its children report a panic. The usual hook locks standard error, which a thread of the
-/// parent may hold at the fork. A child cannot set a hook of its own: a thread of the parent that panics at the fork
-/// holds that lock too.
+/// Sets up, once and in the parent, how its children report a panic. The usual hook locks standard error, which a
+/// thread of the parent may hold at the fork. A child cannot set its own hook, because a thread of the parent that
+/// panics at the fork holds that lock too.
 fn prepare_for_panics() {
     static PREPARED: Once = Once::new();
     PREPARED.call_once(|| {
@@ -247,7 +249,7 @@ fn finish() -> ! {
     }
 }
 
-/// Blocks all signals in this thread; those that were blocked before.
+/// Blocks all signals in this thread; returns those that were blocked before.
 fn block() -> libc::sigset_t {
     // SAFETY: both sets are there to be written.
     unsafe {

@@ -4,11 +4,11 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::{io, ptr};
 
-/// What two processes may look at and change at the same time.
+/// A type that two processes may read and change at the same time.
 ///
 /// # Safety
-/// The type holds nothing but atomic numbers: no pointer, for what the other process has there is something else,
-/// and nothing that has to be dropped.
+/// The type contains nothing but atomic numbers: no pointer, because it would point to something else in the other
+/// process, and nothing that has to be dropped.
 pub unsafe trait Shareable {}
 
 // SAFETY: an atomic number.
@@ -24,7 +24,7 @@ pub(super) struct Shared<T>(*mut T);
 
 impl<T: Shareable> Shared<T> {
     /// # Errors
-    /// If the system gives no memory.
+    /// If the system provides no memory.
     pub fn new(value: T) -> io::Result<Self> {
         // SAFETY: a new mapping that no other memory overlaps.
         let memory = unsafe {

@@ -1,4 +1,4 @@
-//! What two plays must have in common.
+//! Comparisons of two plays.
 
 use std::sync::Arc;
 
@@ -168,7 +168,7 @@ fn windows(scheme: &Arc<ConfiguredController>, script: &Script) -> Vec<Step> {
     play(Arc::clone(scheme), script, INITIAL_WINDOW)
 }
 
-/// What else of a step is compared, in words.
+/// The other compared values of a step, in words.
 fn beside(scheme: &Arc<ConfiguredController>, step: &Step) -> String {
     match scheme.controller().reports() {
         true => format!("pace {}", step.pace),

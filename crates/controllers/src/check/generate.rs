@@ -5,7 +5,7 @@ use tresse_units::SplitMix;
 use crate::trace::{Event, Script};
 use crate::{CWND_LIMIT, INFINITE_SSTHRESH, MAX_SUBFLOWS, SRTT_LEAST, SRTT_LIMIT};
 
-/// What a script is after.
+/// The purpose of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Any order of events, on up to 8 subflows.
@@ -14,8 +14,8 @@ pub(super) enum Kind {
     EqualRtts,
     /// The smallest and the largest values of the contract, and 64 subflows: overflow shows there.
     Corners,
-    /// Subflows in congestion avoidance, set up alike, then many packets at once: so what a packet is
-    /// worth can be compared.
+    /// Identical subflows in congestion avoidance, then many packets at once, so that the increases per packet can
+    /// be compared.
     Ratios,
     /// One subflow.
     Single,
@@ -37,7 +37,7 @@ const BURST: u32 = 10_000;
 /// The most events of a script; a script of kind `Ratios` has as many as it needs.
 const MOST_EVENTS: usize = 200;
 
-/// The same numbers on every machine.
+/// A generator with the same numbers on every machine.
 pub(super) struct Random(SplitMix);
 
 impl Random {

@@ -1,8 +1,7 @@
-//! Holds a controller to its contract: `controller.h`'s rules and what it declares of itself.
+//! Checks a controller against its contract: the rules of `controller.h` and its own declarations.
 //!
-//! Random scripts are played, each in the language of `tresse controller trace`, until one breaks an
-//! invariant; that one is then made as short as it can be. The same controller always gets the same
-//! scripts.
+//! Random scripts in the language of `tresse controller trace` are played until one breaks an invariant; that
+//! script is then made as short as possible. The same controller always gets the same scripts.
 
 mod compare;
 mod generate;
@@ -22,18 +21,18 @@ use crate::{Claim, ConfiguredController, Controller};
 
 use generate::{Kind, Random, script};
 
-/// What must hold of a controller.
+/// An invariant of controllers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Invariant {
     /// Every hook returns: no division by 0, no endless loop.
     Returns,
-    /// A hook writes its own subflow and nothing else.
+    /// A hook writes only to its own subflow.
     OwnSubflow,
     /// Of its own subflow, a hook writes private state, `word` and `alone`; `grow` and `report` write cwnd too.
     OwnFields,
     /// `grow` never lowers the window (unless `lowers` is declared), nor below the floor.
     NeverLowers,
-    /// `grow` adds at most the packets that were delivered (`fast_start` and `leaps` aside).
+    /// `grow` adds at most the delivered packets (except with `fast_start` and `leaps`).
     Growth,
     /// `congestion` never answers more than the window: a mark or a loss never raises it.
     NeverRaisedByCongestion,
@@ -41,11 +40,11 @@ pub enum Invariant {
     Floor,
     /// `report` sets a window from 1 packet to 2^20.
     Window,
-    /// `report` answers no pace above what the host's link carries.
+    /// `report` answers no pace above the rate of the host's link.
     Pace,
-    /// A report of nothing, at the time of the last one, changes neither window nor pace.
+    /// An empty report, at the time of the last one, changes neither window nor pace.
     Nothing,
-    /// The same script gives the same windows: no memory outside of the subflow.
+    /// The same script gives the same windows: there is no memory outside the subflow.
     Determinism,
     /// A subflow's number means nothing: permuting the subflows permutes the windows.
     Permutation,
@@ -53,7 +52,7 @@ pub enum Invariant {
     NotAboveReno,
     /// The claim `rtt_ratios`.
     RttRatios,
-    /// With one subflow it behaves as the controller that `.single` names.
+    /// With one subflow, it behaves like the controller that `.single` names.
     Single,
 }
 
@@ -98,8 +97,8 @@ impl Invariant {
         }
     }
 
-    /// Whether `controller` is held to it: everyone is, but to what is a claim of its own, and to what is of hooks
-    /// that it has not.
+    /// Whether it applies to `controller`. It does, unless it is about a property that the controller does not
+    /// claim, or about hooks that it does not have.
     pub fn applies_to(self, controller: &Controller) -> bool {
         match self {
             Self::NeverLowers | Self::Growth | Self::NeverRaisedByCongestion | Self::Floor => {
@@ -114,7 +113,7 @@ impl Invariant {
     }
 }
 
-/// An invariant that does not hold, with the shortest script found that shows it.
+/// A broken invariant, with the shortest script found that shows it.
 #[derive(Debug, Clone)]
 pub struct Breach {
     /// Which.
@@ -123,7 +122,7 @@ pub struct Breach {
     pub message: String,
     /// The script; every subflow begins with [`INITIAL_WINDOW`] packets.
     pub script: Script,
-    /// The script that should have given the same, if the invariant compares two.
+    /// The script that should have given the same result, if the invariant compares two.
     pub other: Option<Script>,
     /// The parameters that have other values than their defaults.
     pub settings: Vec<(&'static str, u64)>,
@@ -136,7 +135,7 @@ impl Breach {
     }
 }
 
-/// What was tried, if everything holds.
+/// The amount of checking, if everything holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Combinations of parameters: the defaults, both ends of each range, and some of all at random.
@@ -150,7 +149,7 @@ pub struct Statistics {
 /// The window with which every subflow of a script begins, packets: `tresse controller trace`'s.
 pub const INITIAL_WINDOW: u32 = 10;
 
-/// Scripts that `tresse controller check` plays with the default parameters: some seconds' worth.
+/// The number of scripts that `tresse controller check` plays with the default parameters: a few seconds of work.
 pub const SCRIPTS: usize = 20_000;
 
 /// The share of the scripts that every other combination of parameters gets.
@@ -180,11 +179,11 @@ pub fn check(controller: Controller, scripts: usize) -> Result<Statistics, Box<B
     Ok(statistics)
 }
 
-/// As [`check`], for code that nobody has seen yet: it runs in a process of its own first, so that one
-/// that divides by 0 or never returns is a breach and not the end of this process.
+/// Like [`check`], but for unknown code: it first runs in a separate process, so that code that divides by 0 or
+/// never returns is a breach and does not end this process.
 ///
 /// # Errors
-/// As [`check`]; also if no process can be made.
+/// Like [`check`]; also if no process can be made.
 pub fn check_apart(
     controller: Controller,
     scripts: usize,
@@ -221,7 +220,7 @@ fn message(end: End, controller: Controller) -> String {
     }
 }
 
-/// Plays one script under every invariant that it can check; the hooks that were called.
+/// Plays one script under every invariant that it can check; returns the number of hook calls.
 ///
 /// # Errors
 /// The first invariant that it breaks.
@@ -229,7 +228,7 @@ pub fn examine(scheme: &Arc<ConfiguredController>, script: &Script) -> Result<u6
     inspect(scheme, script).map_err(|found| Box::new(found.with(script.clone(), scheme)))
 }
 
-/// One script with the parameters' values with which it is played.
+/// One script with its parameter values.
 struct Case {
     scheme: Arc<ConfiguredController>,
     script: Script,
@@ -301,7 +300,7 @@ impl Found {
     }
 }
 
-/// Plays one script under every invariant; the hooks that were called.
+/// Plays one script under every invariant; returns the number of hook calls.
 fn inspect(scheme: &Arc<ConfiguredController>, script: &Script) -> Result<u64, Found> {
     let hooks = watch::watch(scheme, script)?;
     compare::determinism(scheme, script)?;
@@ -315,7 +314,7 @@ fn inspect(scheme: &Arc<ConfiguredController>, script: &Script) -> Result<u64, F
     Ok(hooks)
 }
 
-/// The breach that `found` is, its script made as short as it can be.
+/// The breach for `found`, with its script made as short as possible.
 fn shortest(case: &Case, found: Found) -> Breach {
     let again = |script: &Script| {
         let found_again = inspect(&case.scheme, script).err()?;

@@ -1,4 +1,4 @@
-//! Random scripts for a controller with the hook `report`, and what makes such a script simpler.
+//! Random scripts for a controller with the hook `report`, and how to simplify them.
 
 use super::generate::{Kind, Random};
 use super::shrink::smaller;
@@ -141,14 +141,14 @@ fn extreme(random: &mut Random) -> Told {
     }
 }
 
-/// Paths that say less, the usual one first.
+/// Simpler paths, the usual one first.
 pub(super) fn simpler_paths(path: Path) -> impl Iterator<Item = Path> {
     let usual = Path::default();
     let all = [usual, Path { line_rate: usual.line_rate, ..path }, Path { base_rtt: usual.base_rtt, ..path }];
     all.into_iter().filter(move |simpler| *simpler != path)
 }
 
-/// Hops that say less.
+/// Simpler hops.
 pub(super) fn simpler_hops(hop: Hop) -> impl Iterator<Item = Hop> {
     let queues = smaller(hop.queue, 0).into_iter().map(move |queue| Hop { queue, ..hop });
     let rate = Hop { rate: 100_000, ..hop };

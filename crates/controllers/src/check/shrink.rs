@@ -1,12 +1,12 @@
-//! The shortest script that still shows a breach: greedy, to where no single step is possible.
+//! Finds the shortest script that still shows a breach: greedily, until no single step is possible.
 
 use super::reports;
 use crate::trace::{DEFAULT_RTT, Event, Script};
 
-/// The most scripts that are tried.
+/// The maximum number of scripts to try.
 const MOST_TRIALS: usize = 20_000;
 
-/// A script that `breaks`, and of which nothing can be left out or made simpler.
+/// A script that `breaks` and in which nothing can be left out or simplified.
 pub(super) fn shrink(script: Script, breaks: &mut dyn FnMut(&Script) -> bool) -> Script {
     let mut left = MOST_TRIALS;
     let mut best = script;
@@ -58,7 +58,7 @@ fn fewer_events(best: &mut Script, accept: &mut Accept<'_>) {
     }
 }
 
-/// Windows that are worth a trial in the place of what led to them.
+/// Windows to try in place of the events that led to them.
 const WINDOWS: [u32; 15] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 50, 100, 1000];
 
 /// Sets a window instead of everything before an event, the last events first.
@@ -94,7 +94,7 @@ fn fewer_subflows(best: &mut Script, accept: &mut Accept<'_>) {
     }
 }
 
-/// Events that say less, the least first.
+/// Simpler events, the simplest first.
 fn simpler(event: Event) -> Vec<Event> {
     let mut all = Vec::new();
     match event {

@@ -1,4 +1,4 @@
-//! What every single call of a hook must keep to.
+//! The rules for every single call of a hook.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{CWND_LIMIT, Claim, ConfiguredController, Exception, Group, Hooks};
 /// One packet in Q48.
 const ONE: i128 = 1 << 48;
 
-/// Plays `script` and looks at every call; the calls.
+/// Plays `script` and checks every call; returns the number of calls.
 pub(super) fn watch(scheme: &Arc<ConfiguredController>, script: &Script) -> Result<u64, Found> {
     let mut watched = Watched::new(scheme, script.subflows);
     play_on(&mut watched, script, INITIAL_WINDOW);
@@ -72,7 +72,7 @@ impl Watched {
         }
     }
 
-    /// Calls a hook of subflow `i` and looks at what it wrote.
+    /// Calls a hook of subflow `i` and checks what it wrote.
     fn call<R>(&mut self, name: &str, i: usize, hook: impl FnOnce(&mut Group) -> R) -> R {
         self.calls += 1;
         self.before.clone_from_slice(self.group.subflows());
@@ -101,7 +101,7 @@ impl Watched {
         self.exceptions.contains(&exception)
     }
 
-    /// What `grow` made of the window.
+    /// Checks the window after `grow`.
     fn grown(&mut self, i: usize, ack: &Ack) {
         let (was, is) = (self.before[i].cwnd, self.group[i].cwnd);
         let (delivered, ssthresh) = (ack.delivered, self.before[i].ssthresh);
@@ -119,7 +119,7 @@ impl Watched {
             });
         }
         let fast = self.has(Exception::FastStart) && was < ssthresh;
-        // A packet delivered adds one; by FAST_START_MOST of controller.h it may add so many.
+        // A packet delivered adds one; by FAST_START_MOST of controller.h it may add this many.
         let most = u64::from(delivered) * if fast { FAST_START_MOST } else { 1 };
         let leaps = self.has(Exception::Leaps) && self.rtts_differ;
         if u64::from(is.saturating_sub(was)) > most && !leaps {
@@ -156,7 +156,7 @@ impl Watched {
 const WIDEST: u32 = CWND_LIMIT - 1;
 
 impl Watched {
-    /// What `report` made of the window, and the pace that it answered.
+    /// Checks the window after `report`, and the pace that it answered.
     fn reported(&mut self, i: usize, report: &Report, pace: u32) {
         let (was, is) = (self.before[i].cwnd, self.group[i].cwnd);
         if !(1..=WIDEST).contains(&is) {
@@ -193,7 +193,7 @@ impl Watched {
     }
 }
 
-/// What a hook may not write.
+/// The parts that a hook must not write.
 const FIELDS: &str = "a field of the host";
 
 impl Hooks for Watched {

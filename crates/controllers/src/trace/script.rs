@@ -1,4 +1,4 @@
-//! The language of the scripts: what can be said, read and written.
+//! The language of scripts: its events, reading and writing.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ pub enum Event {
         packets: u32,
         /// How many of them were CE-marked.
         marked: u32,
-        /// The RTT sample, 1/8 us; as the last one if it is not given.
+        /// The RTT sample, 1/8 us. Default: the last one.
         rtt: Option<u32>,
-        /// Whether the window was the limit; if it was the application, the window does not rise.
+        /// Whether the window was the limit; if the application was, the window does not rise.
         limited: bool,
         /// The subflow.
         subflow: usize,
@@ -38,7 +38,7 @@ pub enum Event {
     },
     /// `wait TIME [subflow=0]`
     Wait {
-        /// How long nothing happens, us.
+        /// The time for which nothing happens, us.
         us: u64,
         /// The subflow.
         subflow: usize,
@@ -48,21 +48,21 @@ pub enum Event {
     Window {
         /// The window, packets.
         cwnd: u32,
-        /// The slow-start threshold, packets; as it was if it is not given.
+        /// The slow-start threshold, packets. Default: unchanged.
         ssthresh: Option<u32>,
         /// The subflow.
         subflow: usize,
     },
     /// `next_hop 0|1 [subflow=0]`: whether the next hop reports, from now on, that it is congested
     NextHop {
-        /// Whether it does.
+        /// Whether the next hop is congested.
         congested: bool,
         /// The subflow.
         subflow: usize,
     },
     /// `path …`, for a controller that gets a report of every packet
     Path {
-        /// What its reports say about the path.
+        /// What the reports say about the path.
         path: Path,
         /// The subflow.
         subflow: usize,
@@ -76,14 +76,14 @@ pub enum Event {
     },
     /// `report …`
     Report {
-        /// What it tells.
+        /// The contents of the report.
         told: Told,
         /// The subflow.
         subflow: usize,
     },
 }
 
-/// What an event may be, for the message to one that is not.
+/// The possible events, for the message about an unknown one.
 const EXPECTED: &str = "expected `ack PKTS [marked=PKTS] [rtt=20us] [limited=no] [subflow=0]`, \
                         `loss [subflow=0]`, `timeout [subflow=0]`, `local [subflow=0]`, \
                         `wait 10ms [subflow=0]`, `window PKTS [ssthresh=PKTS] [subflow=0]`, \
@@ -92,11 +92,11 @@ const EXPECTED: &str = "expected `ack PKTS [marked=PKTS] [rtt=20us] [limited=no]
                         [limited=no] [last_hop=yes] [subflow=0]`, `path [base=12us] [rate=100Gbps] [subflow=0]` or \
                         `hop [sent=1500B] [at=10us] [queue=3kB] [rate=100Gbps] [subflow=0]`";
 
-/// The RTT of a script that gives none: 100 us, in 1/8 us.
+/// The RTT of a script without RTTs: 100 us, in 1/8 us.
 pub(crate) const DEFAULT_RTT: u32 = 800;
 
 impl Event {
-    /// The subflow to which it happens.
+    /// The subflow of the event.
     pub fn subflow(&self) -> usize {
         match *self {
             Self::Ack { subflow, .. }
@@ -112,7 +112,7 @@ impl Event {
         }
     }
 
-    /// The same event, happening to `subflow`.
+    /// The same event on `subflow`.
     #[must_use]
     pub fn on(mut self, place: usize) -> Self {
         match &mut self {
@@ -135,7 +135,7 @@ impl Event {
         matches!(self, Self::Path { .. } | Self::Hop { .. } | Self::Report { .. })
     }
 
-    /// Takes a setting that only such an event has; false if this one has none of that name.
+    /// Applies a setting that only such an event has; returns false if this event has none with that name.
     fn tell(&mut self, key: &str, value: &str) -> Result<bool, String> {
         match self {
             Self::Path { path, .. } => path.set(key, value),
@@ -146,7 +146,7 @@ impl Event {
     }
 }
 
-/// As a line of a script.
+/// The event as a line of a script.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -187,7 +187,7 @@ impl fmt::Display for Event {
 /// A script: the number of subflows and the events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// `subflows N`; 1 if it is not given.
+    /// `subflows N`. Default: 1.
     pub subflows: usize,
     /// The events, in order.
     pub events: Vec<Event>,
@@ -201,12 +201,12 @@ pub struct ScriptError {
     pub line: usize,
     /// The line.
     pub text: String,
-    /// What is wrong with it, and what was expected.
+    /// The mistake, and what was expected.
     pub message: String,
 }
 
 impl Script {
-    /// Reads a script: one event a line, `#` begins a comment.
+    /// Reads a script: one event per line; `#` begins a comment.
     ///
     /// # Errors
     /// The first line that cannot be understood.
@@ -229,7 +229,7 @@ impl Script {
     /// Whether `controller` has the hooks that the script calls.
     ///
     /// # Errors
-    /// What it does not have, in words.
+    /// The missing hooks, in words.
     pub fn suits(&self, controller: Controller) -> Result<(), String> {
         let name = controller.name();
         match (

@@ -1,4 +1,4 @@
-//! What scripts say about sprayed transports, and the part of the small host that passes it to `report`.
+//! The events of scripts about sprayed transports, and the part of the small host that passes them to `report`.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::{CWND_LIMIT, Hooks};
 pub struct Path {
     /// RTT of the empty path, ns; at least 1.
     pub base_rtt: u32,
-    /// What the host's links carry, Mbit/s; at least 1.
+    /// The rate of the host's links, Mbit/s; at least 1.
     pub line_rate: u32,
 }
 
@@ -30,14 +30,13 @@ pub struct Told {
     pub delivered: u32,
     /// Those of them that came with CE.
     pub marked: u32,
-    /// Packets that a switch cut to their header for lack of room.
+    /// Packets that a switch trimmed to their header for lack of room.
     pub trimmed: u32,
     /// Packets that a timer has given up.
     pub lost: u32,
     /// RTT sample, ns; 0 = none.
     pub rtt: u32,
-    /// How long after the last report of the subflow, ns; if it is not given, as long as this many
-    /// packets take of an RTT.
+    /// The time since the last report of the subflow, ns. Default: the part of an RTT that this many packets take.
     pub after: Option<u32>,
     /// Whether the window was the limit, and not the application.
     pub limited: bool,
@@ -61,7 +60,7 @@ impl Default for Told {
 }
 
 impl Path {
-    /// Takes a setting; false if it has none of that name.
+    /// Applies a setting; returns false if there is none with that name.
     pub(super) fn set(&mut self, key: &str, value: &str) -> Result<bool, String> {
         match key {
             "base" => match nanoseconds(value)? {
@@ -101,8 +100,9 @@ impl Told {
     }
 }
 
-/// `hop [sent=BYTES] [at=10us] [queue=BYTES] [rate=100Gbps]`: of the packet that the next report is of, from the
-/// sender on.
+/// `hop [sent=BYTES] [at=10us] [queue=BYTES] [rate=100Gbps]`: a hop of the packet that the next report is about, in
+/// order
+/// from the sender.
 pub(super) fn set_hop(hop: &mut Hop, key: &str, value: &str) -> Result<bool, String> {
     match key {
         "sent" => hop.bytes = value.parse::<Bytes>()?.0,
@@ -117,7 +117,7 @@ pub(super) fn set_hop(hop: &mut Hop, key: &str, value: &str) -> Result<bool, Str
     Ok(true)
 }
 
-/// The hop that `hop` alone means: of 100 Gbit/s, empty.
+/// The hop of a `hop` without settings: empty, with 100 Gbit/s.
 pub(super) const USUAL_HOP: Hop = Hop { bytes: 0, time: 0, queue: 0, rate: 100_000 };
 
 fn packets(text: &str) -> Result<u32, String> {
@@ -193,20 +193,20 @@ pub(super) fn show_hop(hop: &Hop, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, " rate={}", rate(hop.rate))
 }
 
-/// What the small host knows of a sprayed subflow.
+/// The small host's state of a sprayed subflow.
 #[derive(Debug, Default)]
 pub(super) struct Sprayed {
     pub path: Path,
-    /// Of the packet that the next report is of.
+    /// The hops of the packet that the next report is about.
     pub hops: Vec<Hop>,
-    /// What `report` answered last, bytes/us.
+    /// The last answer of `report`, bytes/us.
     pub pace: u32,
     /// The report before the first packet was made.
     opened: bool,
 }
 
 impl Sprayed {
-    /// Makes a report of subflow `i`, whose time is `clock`, ns; before the first, the one of nothing.
+    /// Makes a report of subflow `i`, whose time is `clock`, ns. Before the first report, it makes an empty one.
     pub fn report(&mut self, group: &mut impl Hooks, i: usize, told: &Told, clock: &mut u64) {
         let Path { base_rtt, line_rate } = self.path;
         let nothing = Report { base_rtt, line_rate, now: *clock, ..Report::default() };

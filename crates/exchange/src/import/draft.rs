@@ -36,7 +36,7 @@ impl Packets {
 
 /// Who sends what.
 pub(crate) enum Traffic {
-    /// These flows; and how long the run lasts, if no flow ends by itself.
+    /// These flows, and the duration of the run if no flow ends on its own.
     Flows(Vec<Flow>, Option<Duration>),
     /// The file has none.
     Permutation,

@@ -34,7 +34,7 @@ pub(crate) struct Triggers<'a> {
     declared: u32,
 }
 
-/// What a flow waits for: so many of these.
+/// The condition for starting a flow: this many of these events.
 pub(crate) type Wait = (u32, Vec<u32>);
 
 impl<'a> Triggers<'a> {

@@ -1,4 +1,4 @@
-//! Deadlocks: ports that are paused for ever, because each waits for the next in a ring (cyclic buffer dependency).
+//! Deadlocks: ports that are paused forever, because each waits for the next in a ring (cyclic buffer dependency).
 //!
 //! A switch ends a pause of port p when it holds no more than XON of what came from p. If more than that waits in ports
 //! that are paused themselves, and these will never go on, neither will p. So the deadlocked ports are the largest
@@ -11,18 +11,18 @@ use tresse_units::Time;
 
 use super::Fabric;
 
-/// Ports that wait for each other for ever.
+/// Ports that wait for each other forever.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deadlock {
     /// Each waits for the next, and the last for the first; the lowest number comes first.
     pub ring: Vec<u32>,
     /// When the last of them was paused.
     pub since: Time,
-    /// How many ports are paused for ever, those included that only wait for the ring.
+    /// How many ports are paused forever, including those that only wait for the ring.
     pub ports: usize,
 }
 
-/// What a paused port knows.
+/// The state of a paused port.
 #[derive(Debug)]
 struct Waits {
     port: u32,
@@ -32,7 +32,7 @@ struct Waits {
 }
 
 impl<P: Copy> Fabric<P> {
-    /// The paused ports of these fabrics, the parts of one network, of which some wait for each other for ever. All
+    /// The paused ports of these fabrics, the parts of one network, of which some wait for each other forever. All
     /// parts have reached the same time.
     pub fn deadlock<'a>(parts: impl Iterator<Item = &'a Self> + Clone) -> Option<Deadlock>
     where

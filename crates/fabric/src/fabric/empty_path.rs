@@ -1,4 +1,4 @@
-//! What a route is like when nothing is on it.
+//! The properties of a route without traffic.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ impl<P: Copy> Fabric<P> {
         Some(time)
     }
 
-    /// What the links by which packets on any of `routes` leave their host carry together, bit/s.
+    /// The total rate of the links by which packets on any of `routes` leave their host, bit/s.
     pub fn first_rate(&self, routes: &[RouteId]) -> BitsPerSecond {
         let first = |&route: &RouteId| match self.route(route) {
             [first, ..] => std::slice::from_ref(first),

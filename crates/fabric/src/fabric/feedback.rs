@@ -7,7 +7,7 @@ use crate::flag::{Feedback, FlagConfig};
 use crate::port::Port;
 use crate::port::is_congested;
 
-/// What a host knows of the congestion on the path of one of its flows (THESIS Table 2.1, HOLNET-UTA).
+/// A host's information about the congestion on the path of one of its flows (THESIS Table 2.1, HOLNET-UTA).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heard {
     /// The host's own port is congested.
@@ -39,7 +39,7 @@ impl<P: Copy> Fabric<P> {
         self
     }
 
-    /// What the host where `route` begins knows of the congestion on it. `hash` is the flow's
+    /// The information of the host at the start of `route` about the congestion on it. `hash` is the flow's
     /// [`Header::hash`](crate::Header::hash). Without [`Fabric::with_flags`] nothing is congested.
     ///
     /// A node with several paths is congested if all of them are, for it takes another one if one is; but under

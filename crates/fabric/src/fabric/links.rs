@@ -145,7 +145,7 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// The rate of a queued port changes now. The packet in transmission goes on at the old one.
+    /// The rate of a queued port changes now. The packet in transmission continues at the old one.
     ///
     /// # Panics
     /// If the port is not queued, or the rate is 0.
@@ -190,7 +190,7 @@ impl<P: Copy> Fabric<P> {
         self.flag_server(port);
     }
 
-    /// The nodes find their shortest paths anew, over the links that are up.
+    /// The nodes recompute their shortest paths over the links that are up.
     pub fn reroute(&mut self) {
         if let Some(forwarding) = &mut self.forwarding {
             forwarding.reroute();

@@ -1,4 +1,4 @@
-//! A fabric that is one part of a network, beside others with their own clocks.
+//! A fabric that is one part of a network; the other parts have their own clocks.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ struct Crossing<P> {
     packet: Packet<P>,
 }
 
-/// What goes from one part to another: packets, the routes on which later ones will come, and pause frames.
+/// The data that goes from one part to another: packets, the routes of later packets, and pause frames.
 #[derive(Debug)]
 pub struct Mail<P> {
     crossings: Vec<Crossing<P>>,

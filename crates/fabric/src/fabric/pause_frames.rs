@@ -1,4 +1,4 @@
-//! Pause frames: when they are sent and heard, and what becomes of them when a link fails.
+//! Pause frames: when they are sent and take effect, and what happens to them when a link fails.
 
 use tresse_units::Time;
 

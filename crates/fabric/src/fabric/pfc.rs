@@ -12,7 +12,7 @@ use tresse_units::{BitsPerSecond, NEVER, SECOND, Time};
 use super::Fabric;
 use crate::queued_port::Packet;
 
-/// What a pause frame takes on the wire, bytes: the shortest frame there is.
+/// The size of a pause frame on the wire, bytes: the shortest possible frame.
 pub const PAUSE_FRAME: u32 = 64;
 
 /// A link under flow control: the port that sends on it leads to a switch, which may pause it.
@@ -26,7 +26,7 @@ pub struct PfcConfig {
     pub xoff: u64,
     /// It ends the pause when it holds no more bytes than this; at most `xoff`.
     pub xon: u64,
-    /// What there is room for beyond `xoff`, bytes: see [`headroom`].
+    /// The room beyond `xoff`, bytes: see [`headroom`].
     pub headroom: u64,
     /// From the arrival of a pause frame until the port obeys.
     pub reaction: Time,
@@ -50,7 +50,7 @@ pub fn headroom(rate: BitsPerSecond, delays: Time, reaction: Time, back: BitsPer
     u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(2 * u64::from(packet))
 }
 
-/// What flow control has done to a port.
+/// The effects of flow control on a port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PfcCounters {
     /// How often it was paused.
@@ -64,15 +64,15 @@ pub struct PfcCounters {
 /// Flow control on the links of a fabric.
 #[derive(Debug)]
 pub(super) struct Pfc {
-    /// By port: what the switch at its far end knows of it.
+    /// By port, the state that the switch at its far end keeps about it.
     pub links: Vec<Link>,
     /// By port.
     pub ports: Vec<Own>,
-    /// By packet: the port that it left last, as long as it has not begun to leave the next one.
+    /// By packet, the port that it left last, until it begins to leave the next one.
     came: Vec<u32>,
 }
 
-/// What a switch knows of a link into it.
+/// A switch's state of a link into it.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
     pub twin: u32,
@@ -90,7 +90,7 @@ pub(super) struct Link {
     pub heard: Time,
 }
 
-/// What a port knows of itself.
+/// A port's own state.
 #[derive(Debug, Clone)]
 pub(super) struct Own {
     /// It belongs to a switch, and counts.
@@ -99,13 +99,13 @@ pub(super) struct Own {
     pub sending: Option<(u32, u32)>,
     /// When its pause began; [`NEVER`] if it is not paused.
     pub since: Time,
-    /// What is heard until then was on its way when the link failed.
+    /// Frames that arrive until then were on their way when the link failed.
     pub deaf_until: Time,
     pub counters: PfcCounters,
 }
 
 impl Own {
-    /// It goes on.
+    /// It continues.
     pub fn end_pause(&mut self, now: Time) {
         self.counters.paused += now.saturating_sub(self.since);
         self.since = NEVER;
@@ -193,7 +193,7 @@ impl<P: Copy> Fabric<P> {
         self
     }
 
-    /// What flow control has done to a port, until now.
+    /// The effects of flow control on a port until now.
     pub fn pfc_counters(&self, port: u32) -> PfcCounters {
         let Some(pfc) = &self.pfc else { return PfcCounters::default() };
         let own = &pfc.ports[port as usize];

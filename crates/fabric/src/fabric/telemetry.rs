@@ -1,4 +1,4 @@
-//! What switches write into packets when these leave them: in-band telemetry, as HPCC has it (Li et al., SIGCOMM 2019).
+//! The data that switches write into departing packets: in-band telemetry, as in HPCC (Li et al., SIGCOMM 2019).
 //!
 //! Queued ports write it, into packets that may be trimmed: those of sprayed connections. A packet has one cache line, so
 //! what was written lies beside it.
@@ -16,7 +16,7 @@ pub struct Hop {
     pub time: Time,
     /// Bytes that waited in the port then.
     pub queue: u64,
-    /// Of the port, bit/s.
+    /// The rate of the port, bit/s.
     pub rate: BitsPerSecond,
 }
 
@@ -29,12 +29,12 @@ struct Hops {
     hops: [Hop; ROOM],
 }
 
-/// What was written into packets.
+/// The data written into packets.
 #[derive(Debug, Default)]
 pub(super) struct Telemetry {
     /// By packet.
     of: Vec<Hops>,
-    /// Of the packet that was delivered last.
+    /// The data of the last delivered packet.
     delivered: Hops,
     /// The next packet that is sent has these.
     echoed: Option<Hops>,

@@ -1,4 +1,4 @@
-//! What can be seen of a fabric.
+//! The observable state of a fabric.
 
 use tresse_units::Time;
 
@@ -6,7 +6,7 @@ use super::Fabric;
 use crate::port::Port;
 
 impl<P: Copy> Fabric<P> {
-    /// Packets that have entered a port, each once for every port.
+    /// The number of packets that have entered a port; each counts once per port.
     pub fn hops(&self) -> u64 {
         self.hops
     }

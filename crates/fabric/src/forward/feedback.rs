@@ -1,4 +1,4 @@
-//! What nodes report to each other about congestion, and the shares that follow from it.
+//! The reports of nodes to each other about congestion, and the shares that follow from them.
 
 use std::ops::Range;
 
@@ -83,7 +83,7 @@ impl Forwarding {
         Some(ports)
     }
 
-    /// What the host `from` knows of the path of its flow `hash` to the host `to`.
+    /// The information of the host `from` about the path of its flow `hash` to the host `to`.
     pub fn heard(
         &self,
         [from, to]: [u32; 2],

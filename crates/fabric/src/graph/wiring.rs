@@ -9,7 +9,7 @@ use crate::loss::{Loss, Probability};
 use crate::port::{NonEct, PortConfig, Processing};
 use crate::threshold::Threshold;
 
-/// What the links of a layer are made of, both directions alike.
+/// The parameters of a layer's links; both directions are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkConfig {
     /// Its rate, bit/s.
@@ -24,14 +24,14 @@ pub struct LinkConfig {
     pub loss: Probability,
 }
 
-/// What the links of a network with `N` layers are made of.
+/// The parameters of the links of a network with `N` layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Links<const N: usize> {
     /// By layer.
     pub layers: [LinkConfig; N],
     /// The queue in a host's NIC: size and marking threshold.
     pub host: (Threshold, Threshold),
-    /// What a packet that cannot be marked meets above a threshold.
+    /// The treatment of packets above a threshold that cannot be marked.
     pub non_ect: NonEct,
 }
 

@@ -7,7 +7,7 @@ const ACCESS: usize = 0;
 const BOTTLENECK: usize = 1;
 
 impl Graph {
-    /// The layers of [`Graph::xmp_torus`]: each bottleneck is one of its own.
+    /// The layers of [`Graph::xmp_torus`]: each bottleneck is a separate layer.
     pub const TORUS_LAYERS: [&str; 6] = ["access", "L1", "L2", "L3", "L4", "L5"];
 
     /// XMP Fig. 3(a): the bottlenecks DN1 and DN2, each the link between two switches `DN1 in` and `DN1 out`. Flow 1,

@@ -1,4 +1,4 @@
-//! What a port does with packets where every one is examined, or where it keeps a congestion flag.
+//! Packet handling of a port that examines every packet, or that keeps a congestion flag.
 
 use tresse_units::{NEVER, Time};
 
@@ -10,7 +10,7 @@ use crate::packet::Ecn;
 use crate::red::Red;
 
 impl Port {
-    /// As [`Self::examine`], of a port where every packet is examined, or with a flag.
+    /// Like [`Self::examine`], for a port that examines every packet or has a flag.
     pub(super) fn examine_closely(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> bool {
         if self.loses() {
             return false;

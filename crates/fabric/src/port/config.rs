@@ -1,4 +1,4 @@
-//! What a port is made of, and what it counts.
+//! The configuration of a port, and its counters.
 
 use tresse_units::{BitsPerSecond, SECOND, Time};
 
@@ -7,7 +7,7 @@ use crate::port::processing::Processing;
 use crate::red::RedConfig;
 use crate::threshold::Threshold;
 
-/// What happens to a packet that is not ECN-capable when the queue is longer than K.
+/// The treatment of packets that are not ECN-capable when the queue is longer than K.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NonEct {
     /// It queues, until the queue is full.
@@ -16,7 +16,7 @@ pub enum NonEct {
     Drop,
 }
 
-/// What a port is made of.
+/// The configuration of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortConfig {
     /// Bit/s.
@@ -30,18 +30,18 @@ pub struct PortConfig {
     pub drop_until: Option<Threshold>,
     /// An arriving packet is marked if the queue is longer than this (XMP §2.1: "larger than K").
     pub mark: Threshold,
-    /// What a packet that cannot be marked meets there.
+    /// The treatment of packets there that cannot be marked.
     pub non_ect: NonEct,
-    /// Random early detection, beside the threshold or instead of it.
+    /// Random early detection, in addition to the threshold or instead of it.
     pub red: Option<RedConfig>,
     /// Arriving packets that are lost whatever the queue; they take no place in it.
     pub loss: Loss,
-    /// The time that its host takes over each packet, beside `delay`.
+    /// The time that its host spends on each packet, in addition to `delay`.
     pub processing: Processing,
 }
 
 impl PortConfig {
-    /// Whether only the length of its queue decides what becomes of a packet, and no host takes time over it.
+    /// Whether only the length of its queue decides what happens to a packet, and no host spends time on it.
     pub(crate) fn is_quiet(&self) -> bool {
         self.loss.probability() == Probability::ZERO
             && self.red.is_none()
@@ -49,7 +49,7 @@ impl PortConfig {
             && self.processing.below() == 0
     }
 
-    /// How long a packet is under way at the most, from arrival to the far end; a guess where the
+    /// The longest time that a packet takes from arrival to the far end; a guess if the
     /// queue has no limit.
     pub(crate) fn longest_stay(&self) -> Time {
         let packets = match self.limit {
@@ -61,7 +61,7 @@ impl PortConfig {
     }
 }
 
-/// What a port has counted.
+/// The counters of a port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PortCounters {
     /// Bytes that were let in.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::config::ClassConfig;
 
-/// A class of a port: its queue comes first, for every packet touches it.
+/// A class of a port. Its queue comes first, because every packet uses it.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Class {
@@ -12,7 +12,7 @@ pub struct Class {
     /// Of its packets.
     pub bytes: u64,
     pub config: ClassConfig,
-    /// What it may send before its next quantum, bytes.
+    /// The bytes that it may send before its next quantum.
     pub deficit: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What a queued port is made of.
+//! The configuration of a queued port.
 
 use tresse_units::Time;
 
@@ -8,7 +8,7 @@ use crate::threshold::Threshold;
 /// Classes of a port at most.
 pub const MAX_CLASSES: usize = 8;
 
-/// What a queued port has beyond a plain one.
+/// The options of a queued port that a plain one does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueuedPortConfig {
     /// The classes, by [`Header::class`](crate::Header::class); packets of a class beyond wait in the last one.

@@ -1,4 +1,4 @@
-//! What can be seen of a queued port.
+//! The observable state of a queued port.
 
 use tresse_units::{BitsPerSecond, NEVER, Time};
 

@@ -1,4 +1,4 @@
-//! What a queued port under flow control does: it stops, and goes on.
+//! Flow control of a queued port: it stops and continues.
 
 use tresse_units::Time;
 
@@ -25,7 +25,7 @@ impl QueuedPort {
         self.paused = false;
     }
 
-    /// It goes on. As [`Self::depart`] does, if it has been idle.
+    /// The port continues, in the same way as [`Self::depart`] if it has been idle.
     pub fn resume(&mut self, now: Time) -> Option<(u32, Time, Option<Time>)> {
         self.paused = false;
         (self.departure <= now).then(|| self.depart(now, None)).flatten()

@@ -120,7 +120,7 @@ fn reset_peak_rss() {
     unsafe {
         libc::malloc_trim(0);
     }
-    // Where it cannot be written, the mark of the whole process is told, which is no less.
+    // If it cannot be written, the peak of the whole process is reported, which is at least as high.
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 

@@ -154,7 +154,7 @@ impl<'a> Sampler<'a> {
             let since = counters - std::mem::replace(&mut known.counters, counters);
             let is_quiet = [since.marks, since.retransmissions, since.timeouts] == [0; 3];
             if own.is_none() && known.arrived == before && is_quiet {
-                continue; // its handshake is under way, or it was closed
+                continue; // its handshake is not complete, or it was closed
             }
             self.rows.push((id, sample(subflow, known.arrived - before, own, since)));
             if path != known.path {

@@ -268,7 +268,7 @@ fn setting(declaration: &Declaration, name: &str, value: &toml::Value) -> Result
     let whole = |value: &toml::Value| value.as_integer().and_then(|n| u64::try_from(n).ok());
     let range = declaration.parameters.iter().find(|own| own.name == name).map(|own| own.range);
     match range {
-        // The name is wrong: what is told of it names those that there are.
+        // The name is wrong: the error lists the existing names.
         None => Ok(Value::Whole(0)),
         Some(Range::Choice(_)) => {
             value.as_str().map(|text| Value::Choice(text.to_owned())).ok_or_else(|| wrong("a word"))

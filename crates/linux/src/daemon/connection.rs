@@ -218,7 +218,7 @@ impl Connection {
                     _ => {}
                 }
             }
-            // Linux does it by itself: at once for a subflow that was closed, after timeouts for another one
+            // Linux does it automatically: at once for a subflow that was closed, after timeouts for another one
             // (net.mptcp.stale_loss_cnt).
             Action::Reinject { .. } => {}
         }

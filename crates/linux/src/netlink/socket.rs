@@ -48,7 +48,7 @@ impl Socket {
         // Beyond the system's limit with CAP_NET_ADMIN only.
         set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, bytes)
             .or_else(|_| set(libc::SOL_SOCKET, libc::SO_RCVBUF, bytes))?;
-        // Nobody is told anything without an address of its own.
+        // A socket gets no notifications without its own address.
         // SAFETY: the structure is plain data, of which zeros let the kernel choose the address.
         let mut any: libc::sockaddr_nl = unsafe { std::mem::zeroed() };
         any.nl_family = libc::AF_NETLINK as u16;

@@ -6,7 +6,7 @@
 /// "Increase" is per ACKed packet, "cut" per signal that is answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
-    /// Reno on each path by itself: increase 1/w, cut w/2.
+    /// Reno on each path separately: increase 1/w, cut w/2.
     Reno,
     /// RFC 6356: increase min(max(w/T^2) / y^2, 1/w), cut w/2.
     Lia,

@@ -1,4 +1,4 @@
-//! The scoreboard beside one that walks over its segments one by one.
+//! The scoreboard, compared with one that walks over its segments one by one.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ struct Segment {
     again: bool,
 }
 
-/// What the flags mean, by the words of Linux and of RFC 6675.
+/// The meaning of the flags, in the words of Linux and of RFC 6675.
 #[derive(Debug, Default)]
 struct Naive {
     window: BTreeMap<u32, Segment>,

@@ -8,7 +8,7 @@ use tresse_units::Time;
 use super::{Origin, Sender, Transmit};
 use crate::set::{bit, bits};
 
-/// What a subflow is given at once, bytes (`MPTCP_SEND_BURST_SIZE`).
+/// The bytes that a subflow is given at once (`MPTCP_SEND_BURST_SIZE`).
 const BURST: u32 = 1 << 16;
 
 /// What a segment that is held takes of a send buffer, bytes: an `sk_buff`, its headers and a payload of 1448.
@@ -23,7 +23,7 @@ const FULL_SEGMENT: u64 = 4352;
 /// The pacing rate before the first RTT sample, bytes a second: faster than any other.
 const UNKNOWN_RATE: u64 = 1 << 48;
 
-/// What was given to the subflows of a connection and is not sent.
+/// The data that was given to the subflows of a connection and is not yet sent.
 #[derive(Debug, Default)]
 pub(super) struct Queues {
     /// By number.
@@ -81,7 +81,7 @@ impl Queues {
         returned + self.of.iter().map(|queue| queue.len).sum::<u32>()
     }
 
-    /// Takes back what `subflow` was given and has not sent.
+    /// Takes back the data that `subflow` was given and has not sent.
     pub fn take_back(&mut self, subflow: usize) {
         if let Some(queue) = self.of.get_mut(subflow) {
             queue.len = 0;
@@ -101,7 +101,7 @@ impl Queues {
         self.is_blocked = self.accepted < written;
     }
 
-    /// What is to be given next, `fresh` if nothing was taken back.
+    /// The data to give next; `fresh` if nothing was taken back.
     fn next(&self, fresh: Range<u32>) -> Range<u32> {
         self.returned.front().cloned().unwrap_or(fresh)
     }

@@ -1,4 +1,4 @@
-//! What is sent next, and on which subflow.
+//! Chooses the next data to send, and its subflow.
 
 use tresse_controllers as controllers;
 

@@ -4,7 +4,7 @@
 
 use tresse_units::Time;
 
-/// What was known when a packet was sent.
+/// The state when a packet was sent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Snapshot {
     delivered: u32,

@@ -7,21 +7,21 @@ pub fn with_path(wire: Wire, path: u32) -> Wire {
     Wire { blocks: [Block::default(), Block { start: wire.seq, end: path }, Block::default()], ..wire }
 }
 
-/// ACK or NACK: what it tells.
+/// The contents of an ACK or NACK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
     /// The packet that it answers.
     pub packet: u32,
     /// The path that this one took.
     pub path: u32,
-    /// Bit j stands for the packet `base` + j: it has arrived.
+    /// Bit j is set if the packet `base` + j has arrived.
     pub base: u32,
     /// See `base`.
     pub bitmap: u64,
 }
 
 impl Answer {
-    /// What `wire` tells.
+    /// The contents of `wire`.
     pub fn of(wire: &Wire) -> Self {
         let [bitmap, own, base] = wire.blocks;
         Self {
@@ -32,7 +32,7 @@ impl Answer {
         }
     }
 
-    /// What has arrived from [`Answer::base`] on, as blocks in the order of their numbers.
+    /// The packets that have arrived from [`Answer::base`] on, as blocks in the order of their numbers.
     pub fn arrived(&self) -> impl Iterator<Item = Block> {
         let Self { base, bitmap, .. } = *self;
         let mut next = 0;

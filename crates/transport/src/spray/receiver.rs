@@ -6,7 +6,7 @@ use super::fields::Answer;
 use crate::reassembly::Reassembly;
 use crate::{DelayedAck, Wire};
 
-/// What a sprayed connection's receiver knows beside which segments have arrived.
+/// The state of a sprayed connection's receiver, in addition to the arrived segments.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     /// Packets that no ACK covers yet.

@@ -13,7 +13,7 @@ use crate::rtt::eighths;
 use crate::subflow::Subflow;
 use crate::{Config, Wire};
 
-/// What has become of a packet.
+/// The fate of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     InFlight,
@@ -30,7 +30,7 @@ struct Packet {
     /// How often it was sent before.
     again: u32,
     fate: Fate,
-    /// What had been delivered then.
+    /// The amount delivered by then.
     known: Snapshot,
 }
 
@@ -45,7 +45,8 @@ pub(crate) struct Next {
     pub asks: bool,
 }
 
-/// The sending half of a sprayed connection, beside what every connection has: its controller, its RTT, its counters.
+/// The sending half of a sprayed connection, in addition to the parts of every connection: its controller, its RTT
+/// and its counters.
 #[derive(Debug)]
 pub(crate) struct Sender {
     spread: Spread,
@@ -68,7 +69,7 @@ pub(crate) struct Sender {
     /// With a pace: when the next packet may leave; whether one waits for that.
     next: Time,
     waits: bool,
-    /// When the oldest packet in flight is given up.
+    /// The time at which the oldest packet in flight is given up.
     expiry: Time,
     /// When the timer backed off last. Packets that had been sent before do not make it do so again.
     backed_off: Time,
@@ -80,7 +81,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// The connection tells its controller what it knows before the first packet.
+    /// The connection reports to its controller before the first packet.
     pub fn new(spraying: Spraying, group: &mut Group) -> Self {
         let Spraying { balancer, paths, stream, base_rtt, line_rate } = spraying;
         let mut sender = Self {
@@ -106,7 +107,7 @@ impl Sender {
         sender
     }
 
-    /// What the switches have written into the packet that the next ACK answers.
+    /// The data that switches have written into the packet that the next ACK answers.
     pub fn hear_hops(&mut self, hops: impl Iterator<Item = Hop>) {
         self.hops.clear();
         self.hops.extend(hops);
@@ -340,7 +341,7 @@ impl Sender {
         true
     }
 
-    /// Takes in what has arrived: how many packets of which nobody knew it.
+    /// Processes arrivals; returns the number of packets whose arrival was not yet known.
     fn acknowledge(&mut self, next: u32, answer: &Answer) -> u32 {
         let mut delivered = 0;
         let mut bits = answer.bitmap;
@@ -356,7 +357,7 @@ impl Sender {
         delivered
     }
 
-    /// A packet has arrived: 1 if nobody knew it.
+    /// A packet has arrived; returns 1 if that was not yet known.
     fn arrive(&mut self, packet: u32) -> u32 {
         let place = packet.checked_sub(self.una);
         let Some(own) = place.and_then(|p| self.packets.get_mut(p as usize)) else { return 0 };

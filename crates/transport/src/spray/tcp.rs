@@ -34,7 +34,7 @@ impl Round {
         }
     }
 
-    /// Calls the hooks for what `report` tells. `rtt` is its sample in 1/8 us.
+    /// Calls the hooks for the contents of `report`. `rtt` is its sample in 1/8 us.
     pub fn steer(
         &mut self,
         report: &Report,

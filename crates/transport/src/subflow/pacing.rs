@@ -13,10 +13,10 @@ const GSO_MAX: u64 = 65_536;
 /// The first segments of a connection are not paced (`tcp_update_skb_after_send`).
 const UNPACED: u64 = 10;
 
-/// Of a burst, at least two segments (`tcp_min_tso_segs`).
+/// The minimum burst: two segments (`tcp_min_tso_segs`).
 const LEAST_BURST: u64 = 2;
 
-/// What a pacing rate comes from; times in picoseconds, windows in packets.
+/// The inputs of a pacing rate; times in picoseconds, windows in packets.
 #[derive(Debug, Clone, Copy)]
 struct Path {
     cwnd: u32,

@@ -38,7 +38,7 @@ pub(super) struct Rack {
 struct Probe {
     /// It is time to send one: a new segment, or the last one again.
     due: Option<Due>,
-    /// `TLP.end_seq`: a probe is under way until this is ACKed.
+    /// `TLP.end_seq`: a probe is in flight until this is ACKed.
     end: Option<u32>,
     /// `TLP.is_retrans`.
     again: bool,
@@ -109,7 +109,7 @@ fn dsack(wire: &Wire) -> Option<Block> {
 }
 
 impl Subflow {
-    /// What an ACK delivers, with RACK: how many segments.
+    /// The number of segments that an ACK delivers, with RACK.
     pub(super) fn deliver_timed(&mut self, now: Time, wire: &Wire) -> u32 {
         let Some(rack) = &mut self.rack else { return 0 };
         let min_rtt = self.rtt.min();
@@ -190,7 +190,7 @@ impl Subflow {
         }
     }
 
-    /// §7.3: sends a probe, unless one is under way; `more` says whether there is new data to send.
+    /// §7.3: sends a probe, unless one is in flight; `more` says whether there is new data to send.
     pub(super) fn handle_probe_timeout(&mut self, now: Time, config: &Config, more: bool) {
         let Some(rack) = &mut self.rack else { return };
         if rack.probe.end.is_some() {
@@ -302,7 +302,7 @@ impl Subflow {
         self.board.in_flight() + 1
     }
 
-    /// A recovery or a reduction begins: no probe is under way any more (Linux's
+    /// A recovery or a reduction begins: no probe is in flight any more (Linux's
     /// `tcp_init_cwnd_reduction`).
     pub(super) fn forget_probe(&mut self) {
         if let Some(rack) = &mut self.rack {

@@ -1,4 +1,4 @@
-//! Linux's congestion states: what begins and ends them, and what becomes of the window.
+//! Linux's congestion states: when they begin and end, and their effect on the window.
 
 use tresse_controllers::{Cause, Group, Hooks, INFINITE_SSTHRESH, State};
 
