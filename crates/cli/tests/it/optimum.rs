@@ -267,7 +267,10 @@ fn mixes_without_a_common_aim_are_told_by_their_flows() {
     let mix = case(&["xmp/table2", "--set", "fabric.k=4", "--only", "pattern=lia"]);
     let why = mix["no_optimum"].as_str().expect("a reason");
     assert!(why.starts_with("the flows have no common price: `"), "{why}");
-    assert!(why.contains("`xmp` (") && why.contains(" responds to marks") && why.contains("`lia` ("), "{why}");
+    assert!(
+        why.contains("`xmp` (") && why.contains(" responds to marks") && why.contains("`lia` ("),
+        "{why}"
+    );
     assert!(mix["optimum"].is_null() && mix["no_fluid"] == mix["no_optimum"], "{mix}");
 
     let lia = case(&["holnet/fig3.3", "--only", "scheme=lia"]);

@@ -101,8 +101,7 @@ impl Told {
 }
 
 /// `hop [sent=BYTES] [at=10us] [queue=BYTES] [rate=100Gbps]`: a hop of the packet that the next report is about, in
-/// order
-/// from the sender.
+/// order from the sender.
 pub(super) fn set_hop(hop: &mut Hop, key: &str, value: &str) -> Result<bool, String> {
     match key {
         "sent" => hop.bytes = value.parse::<Bytes>()?.0,
