@@ -283,7 +283,7 @@ fn a_trace_of_reports_shows_the_pace() {
             "nscc",
             "report",
             &["--host", "bpf"],
-            "nscc does not run in a Linux kernel:  TCP does not report the fate",
+            "nscc does not run in a Linux kernel: TCP does not report the fate",
         ),
     ] {
         let output = played(controller, script, more);

@@ -32,7 +32,7 @@ fn an_import_names_what_it_writes_and_what_it_leaves_out() {
     assert_eq!(flows, "from,to,size,start\n0,13,2MB,0ps\n13,0,2MB,0ps\n");
 
     let again = fails(tresse(dir.path()).args(import), 2);
-    assert!(again.contains("b.toml exists already") && again.contains("--force"), "{again}");
+    assert!(again.contains("b.toml already exists") && again.contains("--force"), "{again}");
     let output =
         tresse(dir.path()).args(import).args(["--force", "--json"]).output().expect("the command starts");
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");

@@ -168,7 +168,7 @@ fn what_is_wrong_with_json_is_told_with_its_line() {
         ("\"rate\": \"1Gbps\"}\n]", "\"rate\": \"1Gbps\"\n]", "net:10:1: expected `,` or `}`"),
         ("\n]}\n", "", "net:9:47: EOF while parsing"),
         ("{\"directed\": false", "[", "net:1:1: this is neither node-link JSON"),
-        ("\"nodes\"", "\"vertices\"", "net:1:1: no `nodes`: node-link JSON"),
+        ("\"nodes\"", "\"vertices\"", "net:1:1: no `nodes`: expected node-link JSON"),
         ("\"edges\"", "\"adjacency\"", "net:1:1: neither `links` nor `edges`"),
         ("\"edges\": [", "\"links\": [], \"edges\": [", "net:1:1: both `links` and `edges`"),
         ("\"directed\": false", "\"directed\": 0", "net:1:14: expected true or false"),
@@ -179,18 +179,18 @@ fn what_is_wrong_with_json_is_told_with_its_line() {
         ("\"target\": \"b\"", "\"target\": 2", "net:9:27: no node has the id `2`"),
         ("\"id\": \"b\"", "\"id\": \"a\"", "net:5:8: two nodes have the id `a`"),
         ("\"id\": \"b\",", "\"id\": \"b\", \"name\": \"a\",", "net:5:1: two nodes are called `a`"),
-        ("\"switch\"", "\"router\"", "net:4:21: the node `s`: kind = `router`: `host` or `switch`"),
+        ("\"switch\"", "\"router\"", "net:4:21: the node `s`: kind = `router`: expected `host` or `switch`"),
         (
             "\"kind\": \"switch\"",
             "\"rack\": 1",
             "net:4:1: the node `s` has neither kind = \"host\" nor \"switch\"",
         ),
         ("\"switch\"", "\"switch\", \"type\": \"switch\"", "the node `s` has a `kind` and a `type`"),
-        ("\"switch\"", "\"switch\", \"kind\": \"switch\"", "the node `s` says `kind` twice"),
+        ("\"switch\"", "\"switch\", \"kind\": \"switch\"", "the node `s` has `kind` twice"),
         (
             "\"b\", \"kind\"",
             "\"b\", \"rack\": -1, \"kind\"",
-            "net:5:21: the node `b`: rack = -1: a whole number from 0",
+            "net:5:21: the node `b`: rack = -1: expected a whole number of at least 0",
         ),
         (
             "\"b\", \"kind\"",
@@ -215,7 +215,7 @@ fn what_is_wrong_with_json_is_told_with_its_line() {
         (
             "\"b\", \"rate\": \"1Gbps\"",
             "\"b\"",
-            "net:9:1: the link of `s` and `b`: no rate: an attribute `rate` such as \"10Gbps\", or `rate` in [fabric]",
+            "net:9:1: the link of `s` and `b`: no rate: add an attribute `rate` such as \"10Gbps\", or `rate` in [fabric]",
         ),
         (
             "\"b\", \"rate\"",

@@ -51,7 +51,8 @@ fn a_message_has_fewer_than_2_to_the_32_segments_in_every_workload() {
         told(&of(MOST * parts), "").unwrap_or_else(|e| panic!("{workload}: {e}"));
         for bytes in [MOST * parts + 1, u64::MAX] {
             let told = told(&of(bytes), "").expect_err(workload);
-            let expected = format!("is too large: at most {MOST}B, for a flow has fewer than 2^32 segments");
+            let expected =
+                format!("is too large: at most {MOST}B, because a flow has fewer than 2^32 segments");
             assert!(told.starts_with("s.toml:") && told.contains(&expected), "{told}");
             assert!(told.contains(&bytes.to_string()), "{told}");
         }

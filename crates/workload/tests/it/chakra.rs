@@ -220,10 +220,10 @@ fn what_would_never_end_is_refused_with_names() {
     refused(
         vec![vec![all(1, &[]), all(2, &[])], vec![all(5, &[])]],
         none(),
-        "node 2 (`n2`) of rank 0 is ALL_REDUCE of 8 bytes, number 2 of its group, and rank 1 has 1 only; the \
+        "node 2 (`n2`) of rank 0 is ALL_REDUCE of 8 bytes, number 2 of its group, but rank 1 has only 1; the \
          collectives of group `0` are matched",
     );
-    refused(vec![vec![all(1, &[])], vec![]], none(), "number 1 of its group, and rank 1 has 0 only");
+    refused(vec![vec![all(1, &[])], vec![]], none(), "number 1 of its group, but rank 1 has only 0");
     refused(
         vec![
             vec![collective(1, Kind::Broadcast, 1_000_001, "", &[])],
@@ -259,7 +259,7 @@ fn groups_that_cannot_be_are_refused() {
     assert_eq!(error.to_string(), "rank 0: group `x` has rank 7, but the trace has 1, from 0");
     // Refused before they are drawn.
     let many = || (0..101).map(|id| collective(id, Kind::AllToAll, 8, "", &[])).collect();
-    refused((0..1000).map(|_| many()).collect(), Groups::new(), "its 101 collectives are 100899000 messages");
+    refused((0..1000).map(|_| many()).collect(), Groups::new(), "its 101 collectives have 100899000 messages");
 }
 
 proptest! {

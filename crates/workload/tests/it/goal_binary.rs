@@ -255,7 +255,7 @@ fn numbers_that_do_not_fit_each_other_are_told() {
     damaged(70, &[1], "rank 0: its roots are not the operations without dependencies");
     damaged(74, &[1], "rank 0, operation 0: it depends on 0 operations, but claims 1");
     damaged(78, &[9], "rank 0, operation 0: its kind is 9");
-    damaged(97, MOST, "rank 0 has 4294967295 dependencies, and 4 bytes for them");
+    damaged(97, MOST, "rank 0 has 4294967295 dependencies, but 4 bytes for them");
     damaged(101, MOST, "rank 0, operation 0: its dependents are beyond the end of the rank");
     damaged(152, &[2], "rank 0, operation 0: operation 2 depends on it, but there are only 2, from 0");
 }

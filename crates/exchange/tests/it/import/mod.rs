@@ -272,7 +272,7 @@ fn files_are_written_together_or_not_at_all() {
     };
     std::fs::write(dir.path().join("z.topology.json"), "mine").unwrap();
     let error = i.write(false).unwrap_err().to_string();
-    assert!(error.contains("z.topology.json exists already") && error.contains("--force"), "{error}");
+    assert!(error.contains("z.topology.json already exists") && error.contains("--force"), "{error}");
     assert_eq!(names(), ["z.topology.json".to_owned()].into());
     i.write(true).unwrap();
     assert_eq!(names(), ["z.toml".to_owned(), "z.topology.json".to_owned()].into());

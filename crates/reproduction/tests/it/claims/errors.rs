@@ -49,8 +49,8 @@ fn a_claim_has_one_form() {
             "`ratio_above` and `difference_above`",
         ),
         (format!("{list}above = 1\norder = \"rising\""), "\"rising\"", "`above` and `order`"),
-        (format!("{of}ratio_above = 1"), "{ scheme", "`ratio_above` goes without `of`"),
-        (format!("{sides}below = 1"), "{ scheme", "`below` goes without `left`"),
+        (format!("{of}ratio_above = 1"), "{ scheme", "`ratio_above` cannot be combined with `of`"),
+        (format!("{sides}below = 1"), "{ scheme", "`below` cannot be combined with `left`"),
         (
             "left = { scheme = \"xmp\" }\nratio_above = 1".to_owned(),
             "[[claims]]",
