@@ -259,7 +259,11 @@ fn groups_that_cannot_be_are_refused() {
     assert_eq!(error.to_string(), "rank 0: group `x` has rank 7, but the trace has 1, from 0");
     // Refused before they are drawn.
     let many = || (0..101).map(|id| collective(id, Kind::AllToAll, 8, "", &[])).collect();
-    refused((0..1000).map(|_| many()).collect(), Groups::new(), "its 101 collectives have 100899000 messages");
+    refused(
+        (0..1000).map(|_| many()).collect(),
+        Groups::new(),
+        "its 101 collectives have 100899000 messages",
+    );
 }
 
 proptest! {
