@@ -2,7 +2,7 @@
 //!
 //! - [`keys`]: what a file may contain, as serde types without their meaning.
 //! - [`read`]: from files to keys, including profiles, variants, settings, and networks and flows in separate
-//! files.
+//!   files.
 //! - [`plan`]: from keys to cases that can run.
 //! - [`diagnostic`]: what can be wrong, and how it is reported.
 

@@ -1,7 +1,7 @@
 //! Sweeps: one experiment at many settings, each computed once.
 //!
 //! - `plan` is the file that lists the settings; `designs` turns it into points, and `values` handles the values of
-//! keys.
+//!   keys.
 //! - `spec` computes a point: it has everything that a worker needs, on this machine or another.
 //! - `store` keeps what was computed: the folder of a sweep, its journal, and finally the Parquet files.
 //! - [`rows`] holds what was measured, for tables; `table` writes it as Parquet.

@@ -5,7 +5,7 @@
 //! them fit in a gigabyte.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 use tresse_units::{NEVER, Time};
 
@@ -156,7 +156,7 @@ impl Tasks {
     /// How many pairs of hosts send each other messages; those of each direction count.
     pub fn pairs(&self) -> u64 {
         let messages = self.parts.from.iter().zip(&self.parts.to).filter(|&(_, &to)| to != NONE);
-        messages.collect::<HashSet<_>>().len() as u64
+        messages.collect::<BTreeSet<_>>().len() as u64
     }
 
     /// Whether some of its tasks make up jobs.
