@@ -9,11 +9,12 @@ mod script;
 mod shrink;
 
 use std::fmt;
+use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
-use tresse_controllers::apart::{ALL_SCRIPTS, End, Told, try_apart};
-use tresse_controllers::check::settings;
+use tresse_controllers::apart::End;
+use tresse_controllers::check::search::{Broken, Contract, Played as Searched, search, search_apart};
+use tresse_controllers::check::{changed, settings};
 
 use crate::{Balancer, ConfiguredBalancer};
 
@@ -112,79 +113,33 @@ pub const SCRIPTS: usize = 4_000;
 /// The share of the scripts that every other combination of parameters gets.
 const SHARE: usize = 10;
 
-/// CPU time for one script while it is made shorter, over and over.
-const ONE_SCRIPT: Duration = Duration::from_millis(200);
-
 /// Plays `scripts` scripts with the default parameters, and a tenth of that at each end of every parameter's range and
 /// with each of some random combinations of all.
 ///
 /// # Errors
 /// The first invariant that is broken.
 pub fn check(balancer: Balancer, scripts: usize) -> Result<Statistics, Box<Breach>> {
-    check_with(balancer, scripts, &|_, _| true)
+    result(balancer, search(&Scripts { balancer, scripts }))
 }
 
-/// As [`check`]; while a script is made shorter, only those are played that `returns` says end well.
-fn check_with(
-    balancer: Balancer,
-    scripts: usize,
-    returns: &dyn Fn(&Arc<ConfiguredBalancer>, &Script) -> bool,
-) -> Result<Statistics, Box<Breach>> {
-    let mut statistics = Statistics::default();
-    for case in cases(balancer, scripts) {
-        statistics.scripts += 1;
-        match inspect(&case.scheme, &case.script) {
-            Ok(picks) => statistics.picks += picks,
-            Err(found) => return Err(Box::new(shortest(&case, found, returns))),
-        }
-    }
-    statistics.settings = settings(&balancer.parameters()).len();
-    Ok(statistics)
-}
-
-/// As [`check`], for code that nobody has seen yet: it runs in a process of its own first, so that one that divides by 0
-/// or never returns is a breach and not the end of this process.
+/// Like [`check`], but for unknown code: it first runs in a separate process, so that code that divides by 0 or never
+/// returns is a breach and does not end this process.
 ///
 /// # Errors
-/// As [`check`]; also if no process can be made.
-pub fn check_apart(
+/// Like [`check`]; also if no process can be made.
+pub fn check_apart(balancer: Balancer, scripts: usize) -> Result<Result<Statistics, Box<Breach>>, io::Error> {
+    Ok(result(balancer, search_apart(&Scripts { balancer, scripts })?))
+}
+
+fn result(
     balancer: Balancer,
-    scripts: usize,
-) -> Result<Result<Statistics, Box<Breach>>, std::io::Error> {
-    let run = |k: &dyn Fn(usize)| {
-        for (i, case) in cases(balancer, scripts).enumerate() {
-            k(i);
-            if inspect(&case.scheme, &case.script).is_err() {
-                return; // found again, and told, by `check`
-            }
+    searched: Result<Searched, Broken<Scripts>>,
+) -> Result<Statistics, Box<Breach>> {
+    match searched {
+        Ok(Searched { scripts, work }) => {
+            Ok(Statistics { settings: settings(&balancer.parameters()).len(), scripts, picks: work })
         }
-    };
-    let Some((place, end)) = try_apart(ALL_SCRIPTS, run)? else {
-        // What was played ends well; what it is shortened to need not.
-        let returns = |scheme: &Arc<_>, script: &Script| ends_badly(scheme, script).is_none();
-        return Ok(check_with(balancer, scripts, &returns));
-    };
-    let case = cases(balancer, scripts).nth(place).expect("the case that was being played");
-    let breaks = &mut |script: &Script| ends_badly(&case.scheme, script).is_some();
-    let script = shrink::shrink(case.script.clone(), breaks);
-    let end = ends_badly(&case.scheme, &script).unwrap_or(end);
-    let message = message(end, balancer);
-    let found = Found { invariant: Invariant::Returns, message, events: 0, picks: Vec::new() };
-    Ok(Err(Box::new(found.with(script, &case.scheme))))
-}
-
-/// How a hook ends a process in which one script is played; nothing if none does.
-fn ends_badly(scheme: &Arc<ConfiguredBalancer>, script: &Script) -> Option<End> {
-    let one = |_: &dyn Fn(usize)| drop(inspect(scheme, script));
-    try_apart(ONE_SCRIPT, one).ok().flatten().map(|(_, end)| end)
-}
-
-/// How a hook of `balancer` ended its process, with the line if it is known.
-fn message(end: End, balancer: Balancer) -> String {
-    match end.told_of(balancer.code().into_iter().collect()) {
-        Some(Told { file, line: Some(line), what, .. }) => format!("{what}, {}:{line}", file.display()),
-        Some(Told { what, .. }) => what,
-        None => end.to_string(),
+        Err(Broken { scheme, script, found }) => Err(Box::new(found.with(script, &scheme))),
     }
 }
 
@@ -196,23 +151,47 @@ pub fn examine(scheme: &Arc<ConfiguredBalancer>, script: &Script) -> Result<u64,
     inspect(scheme, script).map_err(|found| Box::new(found.with(script.clone(), scheme)))
 }
 
-/// One script with the parameters' values with which it is played.
-struct Case {
-    scheme: Arc<ConfiguredBalancer>,
-    script: Script,
+/// The contract of a balancer; `scripts` with its defaults, and fewer with other values.
+#[derive(Debug)]
+struct Scripts {
+    balancer: Balancer,
+    scripts: usize,
 }
 
-/// Every case, always the same ones, short scripts first.
-fn cases(balancer: Balancer, scripts: usize) -> impl Iterator<Item = Case> {
-    settings(&balancer.parameters()).into_iter().enumerate().flat_map(move |(k, settings)| {
-        let scheme =
-            Arc::new(ConfiguredBalancer::new(balancer, settings).expect("values lie in their ranges"));
-        let scripts = if k == 0 { scripts } else { scripts / SHARE };
-        (0..scripts).map(move |i| {
-            let script = script((k, i), Kind::ALL[i % Kind::ALL.len()], scripts);
-            Case { scheme: Arc::clone(&scheme), script }
+impl Contract for Scripts {
+    type Scheme = ConfiguredBalancer;
+    type Script = Script;
+    type Found = Found;
+
+    fn cases(&self) -> impl Iterator<Item = (Arc<ConfiguredBalancer>, Script)> {
+        let Self { balancer, scripts } = *self;
+        settings(&balancer.parameters()).into_iter().enumerate().flat_map(move |(k, settings)| {
+            let scheme = ConfiguredBalancer::new(balancer, settings);
+            let scheme = Arc::new(scheme.expect("values are in their ranges"));
+            let scripts = if k == 0 { scripts } else { scripts / SHARE };
+            (0..scripts).map(move |i| {
+                let script = script((k, i), Kind::ALL[i % Kind::ALL.len()], scripts);
+                (Arc::clone(&scheme), script)
+            })
         })
-    })
+    }
+
+    fn inspect(scheme: &Arc<ConfiguredBalancer>, script: &Script) -> Result<u64, Found> {
+        inspect(scheme, script)
+    }
+
+    fn same(a: &Found, b: &Found) -> bool {
+        a.invariant == b.invariant
+    }
+
+    fn events(found: &Found) -> usize {
+        found.events
+    }
+
+    fn ended(&self, end: End) -> Found {
+        let message = end.message(self.balancer.code());
+        Found { invariant: Invariant::Returns, message, events: 0, picks: Vec::new() }
+    }
 }
 
 /// An invariant that a script breaks.
@@ -227,14 +206,12 @@ struct Found {
 
 impl Found {
     fn with(self, script: Script, scheme: &ConfiguredBalancer) -> Breach {
-        let declared = scheme.balancer().parameters();
-        let changed = declared.iter().zip(scheme.values()).filter(|(p, value)| p.range.default != **value);
         Breach {
             invariant: self.invariant,
             message: self.message,
             script,
             picks: self.picks,
-            settings: changed.map(|(p, value)| (p.name, *value)).collect(),
+            settings: changed(&scheme.balancer().parameters(), scheme.values()),
         }
     }
 }
@@ -267,28 +244,6 @@ fn same(
         events: picks.map(|(i, _)| i + 1).nth(k).unwrap_or(script.events.len()),
         picks: first.picks.clone(),
     })
-}
-
-/// The breach that `found` is, its script made as short as it can be.
-fn shortest(
-    case: &Case,
-    found: Found,
-    returns: &dyn Fn(&Arc<ConfiguredBalancer>, &Script) -> bool,
-) -> Breach {
-    let again = |script: &Script| {
-        if !returns(&case.scheme, script) {
-            return None;
-        }
-        let found_again = inspect(&case.scheme, script).err()?;
-        (found_again.invariant == found.invariant).then_some(found_again)
-    };
-    let mut script = case.script.clone();
-    script.events.truncate(found.events);
-    if again(&script).is_none() {
-        script = case.script.clone();
-    }
-    let script = shrink::shrink(script, &mut |script| again(script).is_some());
-    again(&script).unwrap_or(found).with(script, &case.scheme)
 }
 
 impl fmt::Display for Breach {

@@ -1,48 +1,32 @@
-//! The shortest script that still shows a breach: greedy, to where no single step is possible.
+//! How a script of a balancer becomes simpler.
+
+use tresse_controllers::check::search::{self, Accept};
 
 use super::script::{Event, Of, Script};
 use crate::Feedback;
 
-/// The most scripts that are tried.
-const MOST_TRIALS: usize = 5_000;
+impl search::Script for Script {
+    type Event = Event;
 
-/// A script that `breaks`, and of which nothing can be left out or made simpler.
-pub(super) fn shrink(script: Script, breaks: &mut dyn FnMut(&Script) -> bool) -> Script {
-    let mut left = MOST_TRIALS;
-    let mut best = script;
-    let mut accept = |best: &mut Script, candidate: Script| {
-        if left == 0 || candidate == *best {
-            return false;
-        }
-        left -= 1;
-        let better = breaks(&candidate);
-        if better {
-            *best = candidate;
-        }
-        better
-    };
-    loop {
-        let before = best.clone();
-        fewer_paths(&mut best, &mut accept);
-        fewer_events(&mut best, &mut accept);
-        for k in 0..best.events.len() {
-            // The simplest first; one that is accepted is tried to be simplified again.
-            while simpler(best.events[k]).into_iter().any(|event| {
-                let mut candidate = best.clone();
-                candidate.events[k] = event;
-                accept(&mut best, candidate)
-            }) {}
-        }
-        if best == before {
-            return best;
-        }
+    fn events(&self) -> &Vec<Event> {
+        &self.events
+    }
+
+    fn events_mut(&mut self) -> &mut Vec<Event> {
+        &mut self.events
+    }
+
+    fn simpler(event: Event) -> Vec<Event> {
+        simpler(event)
+    }
+
+    fn simplify(&mut self, accept: &mut Accept<'_, Self>) {
+        fewer_paths(self, accept);
     }
 }
 
-type Accept<'a> = dyn FnMut(&mut Script, Script) -> bool + 'a;
-
 /// Fewer paths, and the first stream; feedback on a path that no longer exists is on the last one.
-fn fewer_paths(best: &mut Script, accept: &mut Accept<'_>) {
+fn fewer_paths(best: &mut Script, accept: &mut Accept<'_, Script>) {
     while smaller(best.paths.into(), 1).into_iter().any(|paths| {
         let paths = paths as u32;
         let of = |event: &Event| match *event {
@@ -58,22 +42,6 @@ fn fewer_paths(best: &mut Script, accept: &mut Accept<'_>) {
         if stream >= best.stream || accept(best, Script { stream, ..best.clone() }) {
             break;
         }
-    }
-}
-
-/// Leaves out runs of events, from long runs to single ones.
-fn fewer_events(best: &mut Script, accept: &mut Accept<'_>) {
-    let mut run = best.events.len().max(1);
-    while run > 0 {
-        let mut from = 0;
-        while from < best.events.len() {
-            let mut candidate = best.clone();
-            candidate.events.drain(from..(from + run).min(best.events.len()));
-            if !accept(best, candidate) {
-                from += run;
-            }
-        }
-        run /= 2;
     }
 }
 

@@ -67,6 +67,15 @@ impl End {
         self.told_of(controllers.iter().filter_map(Controller::code).collect())
     }
 
+    /// What happened, and where if that is known; `code` is all of the users' that ran in the process.
+    pub fn message(&self, code: Option<Code>) -> String {
+        match self.told_of(code.into_iter().collect()) {
+            Some(Told { file, line: Some(line), what, .. }) => format!("{what}, {}:{line}", file.display()),
+            Some(Told { what, .. }) => what,
+            None => self.to_string(),
+        }
+    }
+
     /// Like [`End::told`], for any kind of users' parts that ran in the process; `None` if there were none.
     pub fn told_of(&self, mut users: Vec<Code>) -> Option<Told> {
         if users.iter().any(|code| code.file.code.contains(&self.first)) {

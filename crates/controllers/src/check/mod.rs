@@ -6,20 +6,22 @@
 mod compare;
 mod generate;
 mod reports;
+pub mod search;
 mod shrink;
 mod watch;
 
 use std::fmt;
+use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tresse_units::{Parameter, Whole};
 
-use crate::apart::{ALL_SCRIPTS, End, Told, try_apart};
+use crate::apart::End;
 use crate::trace::Script;
 use crate::{Claim, ConfiguredController, Controller};
 
 use generate::{Kind, Random, script};
+use search::{Broken, Contract, Played, search, search_apart};
 
 /// An invariant of controllers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -155,9 +157,6 @@ pub const SCRIPTS: usize = 20_000;
 /// The share of the scripts that every other combination of parameters gets.
 const SHARE: usize = 10;
 
-/// CPU time for one script while it is made shorter, over and over.
-const ONE_SCRIPT: Duration = Duration::from_millis(200);
-
 /// Combinations of random values of all parameters.
 const RANDOM_SETTINGS: usize = 8;
 
@@ -167,16 +166,7 @@ const RANDOM_SETTINGS: usize = 8;
 /// # Errors
 /// The first invariant that is broken.
 pub fn check(controller: Controller, scripts: usize) -> Result<Statistics, Box<Breach>> {
-    let mut statistics = Statistics::default();
-    for case in cases(controller, scripts) {
-        statistics.scripts += 1;
-        match inspect(&case.scheme, &case.script) {
-            Ok(hooks) => statistics.hooks += hooks,
-            Err(found) => return Err(Box::new(shortest(&case, found))),
-        }
-    }
-    statistics.settings = settings(&controller.parameters()).len();
-    Ok(statistics)
+    result(controller, search(&Scripts { controller, scripts }))
 }
 
 /// Like [`check`], but for unknown code: it first runs in a separate process, so that code that divides by 0 or
@@ -187,36 +177,19 @@ pub fn check(controller: Controller, scripts: usize) -> Result<Statistics, Box<B
 pub fn check_apart(
     controller: Controller,
     scripts: usize,
-) -> Result<Result<Statistics, Box<Breach>>, std::io::Error> {
-    let run = |k: &dyn Fn(usize)| {
-        for (i, case) in cases(controller, scripts).enumerate() {
-            k(i);
-            if inspect(&case.scheme, &case.script).is_err() {
-                return; // found again, and told, by `check`
-            }
-        }
-    };
-    let Some((place, end)) = try_apart(ALL_SCRIPTS, run)? else {
-        return Ok(check(controller, scripts));
-    };
-    let case = cases(controller, scripts).nth(place).expect("the case that was being played");
-    let ends_badly = |script: &Script| {
-        let one = |_: &dyn Fn(usize)| drop(inspect(&case.scheme, script));
-        try_apart(ONE_SCRIPT, one).ok().flatten().map(|(_, end)| end)
-    };
-    let script = shrink::shrink(case.script.clone(), &mut |script| ends_badly(script).is_some());
-    let end = ends_badly(&script).unwrap_or(end);
-    let found =
-        Found { invariant: Invariant::Returns, message: message(end, controller), events: 0, other: None };
-    Ok(Err(Box::new(found.with(script, &case.scheme))))
+) -> Result<Result<Statistics, Box<Breach>>, io::Error> {
+    Ok(result(controller, search_apart(&Scripts { controller, scripts })?))
 }
 
-/// How a hook of `controller` ended its process, with the line if it is known.
-fn message(end: End, controller: Controller) -> String {
-    match end.told(&[controller]) {
-        Some(Told { file, line: Some(line), what, .. }) => format!("{what}, {}:{line}", file.display()),
-        Some(Told { what, .. }) => what,
-        None => end.to_string(),
+fn result(
+    controller: Controller,
+    played: Result<Played, Broken<Scripts>>,
+) -> Result<Statistics, Box<Breach>> {
+    match played {
+        Ok(Played { scripts, work }) => {
+            Ok(Statistics { settings: settings(&controller.parameters()).len(), scripts, hooks: work })
+        }
+        Err(Broken { scheme, script, found }) => Err(Box::new(found.with(script, &scheme))),
     }
 }
 
@@ -228,28 +201,52 @@ pub fn examine(scheme: &Arc<ConfiguredController>, script: &Script) -> Result<u6
     inspect(scheme, script).map_err(|found| Box::new(found.with(script.clone(), scheme)))
 }
 
-/// One script with its parameter values.
-struct Case {
-    scheme: Arc<ConfiguredController>,
-    script: Script,
+/// The contract of a controller; `scripts` with its defaults, and fewer with other values.
+#[derive(Debug)]
+struct Scripts {
+    controller: Controller,
+    scripts: usize,
 }
 
-/// Every case, always the same ones, short scripts first.
-fn cases(controller: Controller, scripts: usize) -> impl Iterator<Item = Case> {
-    settings(&controller.parameters()).into_iter().enumerate().flat_map(move |(k, settings)| {
-        let scheme =
-            Arc::new(ConfiguredController::new(controller, settings).expect("values lie in their ranges"));
-        let scripts = if k == 0 { scripts } else { scripts / SHARE };
-        let mut random = Random::new(k as u64);
-        (0..scripts).map(move |i| {
-            let kind = Kind::ALL[i % Kind::ALL.len()];
-            let script = match controller.reports() {
-                true => reports::script(&mut random, kind, i, scripts),
-                false => script(&mut random, kind, i, scripts),
-            };
-            Case { scheme: Arc::clone(&scheme), script }
+impl Contract for Scripts {
+    type Scheme = ConfiguredController;
+    type Script = Script;
+    type Found = Found;
+
+    fn cases(&self) -> impl Iterator<Item = (Arc<ConfiguredController>, Script)> {
+        let Self { controller, scripts } = *self;
+        settings(&controller.parameters()).into_iter().enumerate().flat_map(move |(k, settings)| {
+            let scheme = ConfiguredController::new(controller, settings);
+            let scheme = Arc::new(scheme.expect("values are in their ranges"));
+            let scripts = if k == 0 { scripts } else { scripts / SHARE };
+            let mut random = Random::new(k as u64);
+            (0..scripts).map(move |i| {
+                let kind = Kind::ALL[i % Kind::ALL.len()];
+                let script = match controller.reports() {
+                    true => reports::script(&mut random, kind, i, scripts),
+                    false => script(&mut random, kind, i, scripts),
+                };
+                (Arc::clone(&scheme), script)
+            })
         })
-    })
+    }
+
+    fn inspect(scheme: &Arc<ConfiguredController>, script: &Script) -> Result<u64, Found> {
+        inspect(scheme, script)
+    }
+
+    fn same(a: &Found, b: &Found) -> bool {
+        a.invariant == b.invariant
+    }
+
+    fn events(found: &Found) -> usize {
+        found.events
+    }
+
+    fn ended(&self, end: End) -> Found {
+        let message = end.message(self.controller.code());
+        Found { invariant: Invariant::Returns, message, events: 0, other: None }
+    }
 }
 
 /// The defaults, both ends of each parameter's range, and the random combinations.
@@ -261,6 +258,12 @@ pub fn settings(parameters: &[Parameter<Whole>]) -> Vec<Vec<(&'static str, u64)>
         ends.into_iter().map(move |end| vec![(p.name, end)])
     });
     std::iter::once(Vec::new()).chain(ends).chain(combinations(parameters)).collect()
+}
+
+/// The parameters whose values are not their defaults.
+pub fn changed(parameters: &[Parameter<Whole>], values: &[u64]) -> Vec<(&'static str, u64)> {
+    let changed = parameters.iter().zip(values).filter(|(p, value)| p.range.default != **value);
+    changed.map(|(p, value)| (p.name, *value)).collect()
 }
 
 /// Random combinations of all of a controller's parameters, always the same ones; none if it has at most
@@ -288,14 +291,12 @@ struct Found {
 
 impl Found {
     fn with(self, script: Script, scheme: &ConfiguredController) -> Breach {
-        let declared = scheme.controller().parameters();
-        let changed = declared.iter().zip(scheme.values()).filter(|(p, value)| p.range.default != **value);
         Breach {
             invariant: self.invariant,
             message: self.message,
             script,
             other: self.other,
-            settings: changed.map(|(p, value)| (p.name, *value)).collect(),
+            settings: changed(&scheme.controller().parameters(), scheme.values()),
         }
     }
 }
@@ -312,21 +313,6 @@ fn inspect(scheme: &Arc<ConfiguredController>, script: &Script) -> Result<u64, F
     }
     compare::rtt_ratios(scheme, script)?;
     Ok(hooks)
-}
-
-/// The breach for `found`, with its script made as short as possible.
-fn shortest(case: &Case, found: Found) -> Breach {
-    let again = |script: &Script| {
-        let found_again = inspect(&case.scheme, script).err()?;
-        (found_again.invariant == found.invariant).then_some(found_again)
-    };
-    let mut script = case.script.clone();
-    script.events.truncate(found.events);
-    if again(&script).is_none() {
-        script = case.script.clone();
-    }
-    let script = shrink::shrink(script, &mut |script| again(script).is_some());
-    again(&script).unwrap_or(found).with(script, &case.scheme)
 }
 
 impl fmt::Display for Breach {

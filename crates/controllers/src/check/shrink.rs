@@ -1,60 +1,27 @@
-//! Finds the shortest script that still shows a breach: greedily, until no single step is possible.
+//! How a script of a controller becomes simpler.
 
 use super::reports;
+use super::search::{self, Accept};
 use crate::trace::{DEFAULT_RTT, Event, Script};
 
-/// The maximum number of scripts to try.
-const MOST_TRIALS: usize = 20_000;
+impl search::Script for Script {
+    type Event = Event;
 
-/// A script that `breaks` and in which nothing can be left out or simplified.
-pub(super) fn shrink(script: Script, breaks: &mut dyn FnMut(&Script) -> bool) -> Script {
-    let mut left = MOST_TRIALS;
-    let mut best = script;
-    let mut accept = |best: &mut Script, candidate: Script| {
-        if left == 0 || candidate == *best {
-            return false;
-        }
-        left -= 1;
-        let better = breaks(&candidate);
-        if better {
-            *best = candidate;
-        }
-        better
-    };
-    loop {
-        let before = best.clone();
-        fewer_events(&mut best, &mut accept);
-        window_instead(&mut best, &mut accept);
-        fewer_subflows(&mut best, &mut accept);
-        for k in 0..best.events.len() {
-            // The simplest first; one that is accepted is tried to be simplified again.
-            while simpler(best.events[k]).into_iter().any(|event| {
-                let mut candidate = best.clone();
-                candidate.events[k] = event;
-                accept(&mut best, candidate)
-            }) {}
-        }
-        if best == before {
-            return best;
-        }
+    fn events(&self) -> &Vec<Event> {
+        &self.events
     }
-}
 
-type Accept<'a> = dyn FnMut(&mut Script, Script) -> bool + 'a;
+    fn events_mut(&mut self) -> &mut Vec<Event> {
+        &mut self.events
+    }
 
-/// Leaves out runs of events, from long runs to single ones.
-fn fewer_events(best: &mut Script, accept: &mut Accept<'_>) {
-    let mut run = best.events.len().max(1);
-    while run > 0 {
-        let mut from = 0;
-        while from < best.events.len() {
-            let mut candidate = best.clone();
-            candidate.events.drain(from..(from + run).min(best.events.len()));
-            if !accept(best, candidate) {
-                from += run;
-            }
-        }
-        run /= 2;
+    fn simpler(event: Event) -> Vec<Event> {
+        simpler(event)
+    }
+
+    fn simplify(&mut self, accept: &mut Accept<'_, Self>) {
+        window_instead(self, accept);
+        fewer_subflows(self, accept);
     }
 }
 
@@ -62,7 +29,7 @@ fn fewer_events(best: &mut Script, accept: &mut Accept<'_>) {
 const WINDOWS: [u32; 15] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 50, 100, 1000];
 
 /// Sets a window instead of everything before an event, the last events first.
-fn window_instead(best: &mut Script, accept: &mut Accept<'_>) {
+fn window_instead(best: &mut Script, accept: &mut Accept<'_, Script>) {
     for k in (2..best.events.len()).rev() {
         let subflow = best.events[k].subflow();
         let replaced = WINDOWS.iter().any(|&cwnd| {
@@ -78,7 +45,7 @@ fn window_instead(best: &mut Script, accept: &mut Accept<'_>) {
 }
 
 /// Leaves out subflows, with what happens to them or with that moved to subflow 0.
-fn fewer_subflows(best: &mut Script, accept: &mut Accept<'_>) {
+fn fewer_subflows(best: &mut Script, accept: &mut Accept<'_, Script>) {
     let mut i = best.subflows;
     while i > 0 && best.subflows > 1 {
         i -= 1;

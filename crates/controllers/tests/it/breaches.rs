@@ -88,6 +88,15 @@ fn the_ends_of_a_parameter_s_range_are_tried() {
     assert_eq!(breach.arguments(), " --param share=1");
 }
 
+/// Some of the scripts that are shorter than the one that was found never end.
+#[test]
+fn a_breach_is_told_though_shorter_scripts_do_not_return() {
+    let result = check_apart(loaded("stalls"), SCRIPTS).expect("a process can be made");
+    let breach = result.expect_err("it is broken");
+    assert_eq!(breach.invariant, Invariant::Growth, "{breach}");
+    assert_eq!(breach.script.to_string(), "window 12; ack 1\n".replace("; ", "\n"), "{breach}");
+}
+
 /// The test goes on after it: so it was somebody else who died.
 #[test]
 fn hooks_that_do_not_return_are_told() {
