@@ -10,12 +10,17 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tresse_experiment::Diagnostic;
+use tresse_experiment::diagnostic::did_you_mean;
 use tresse_lab::Finished;
 use tresse_reproduction::pages::{Reproduced, Reproduction};
 use tresse_reproduction::paper;
+use tresse_sweep::is_sweep;
 
 use crate::failure::Failure;
 use crate::paper::{MARKER, folder};
+
+/// The file that every run has in its folder.
+const RUN: &str = "run.json";
 
 /// Compare a finished run with the published numbers, or two runs with each other
 ///
@@ -85,6 +90,26 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     published::check(&all)
 }
 
+/// What to give instead of `path`, which is not a run.
+fn where_runs_are(path: &Path) -> String {
+    if is_sweep(path) {
+        return format!("it is a sweep: `tresse show {}` prints it", path.display());
+    }
+    let runs = |folder: &Path| -> Vec<String> {
+        let folders = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let is_run = |path: &PathBuf| [RUN, MARKER].iter().any(|file| path.join(file).exists());
+        let mut runs: Vec<String> = folders.filter(is_run).map(|path| path.display().to_string()).collect();
+        runs.sort_unstable();
+        runs
+    };
+    if let Some(run) = runs(path).first() {
+        return format!("expected the folder of a single run, such as {run}");
+    }
+    let near = path.parent().map(runs).unwrap_or_default();
+    let near = did_you_mean(&path.display().to_string(), near.iter().map(String::as_str));
+    format!("expected the folder of a run, such as runs/xmp-table1-1 or runs/paper-xmp-1{near}")
+}
+
 /// What `--json` prints for two runs.
 pub fn json(left: &Path, right: &Path, judge: bool) -> Result<String, Failure> {
     let pairs = two::compare(&read(&folders(left)?)?, &read(&folders(right)?)?, judge);
@@ -93,21 +118,18 @@ pub fn json(left: &Path, right: &Path, judge: bool) -> Result<String, Failure> {
 
 /// The folders of runs that `path` stands for: itself, or those of a run of a paper.
 pub fn folders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    if path.join("run.json").exists() {
+    if path.join(RUN).exists() {
         return Ok(vec![path.to_owned()]);
     }
     let Ok(marker) = fs::read_to_string(path.join(MARKER)) else {
-        return Err(Failure::Input(format!(
-            "{}: there is no run here\n\nhint: expected the folder of a run, such as runs/xmp-table1-1 or \
-             runs/paper-xmp-1",
-            path.display()
-        )));
+        let message = format!("{}: there is no run here\n\nhint: {}", path.display(), where_runs_are(path));
+        return Err(Failure::Input(message));
     };
     let marker: Value = serde_json::from_str(&marker)
         .map_err(|e| Failure::Input(format!("{}: cannot be read: {e}", path.join(MARKER).display())))?;
     let paper = paper::find(marker["paper"].as_str().unwrap_or_default())?;
     let folders = paper.experiments().into_iter().map(|name| path.join(folder(name)));
-    let folders: Vec<PathBuf> = folders.filter(|folder| folder.join("run.json").exists()).collect();
+    let folders: Vec<PathBuf> = folders.filter(|folder| folder.join(RUN).exists()).collect();
     if folders.is_empty() {
         return Err(Failure::Input(format!("{}: none of its experiments has started", path.display())));
     }

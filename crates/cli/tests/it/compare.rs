@@ -202,6 +202,12 @@ fn a_folder_without_a_run_is_told() {
         error.contains("nowhere: there is no run here") && error.contains("runs/xmp-table1-1"),
         "{error}"
     );
+    fs::create_dir_all(dir.path().join("runs/tiny-1")).expect("a folder");
+    fs::write(dir.path().join("runs/tiny-1/run.json"), "{}").expect("written");
+    for (path, hint) in [("runs", "such as runs/tiny-1"), ("runs/tiny", "did you mean `runs/tiny-1`?")] {
+        let error = fails(tresse(dir.path()).args(["compare", path]), 2);
+        assert!(error.contains(hint), "{error}");
+    }
     fs::create_dir(dir.path().join("a")).expect("a folder");
     fs::write(dir.path().join("a/run.json"), "{\"schema\":\"another\"}").expect("written");
     let error = fails(tresse(dir.path()).args(["compare", "a"]), 2);
