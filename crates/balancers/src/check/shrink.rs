@@ -1,4 +1,4 @@
-//! The shortest script that still shows a breach: greedy, to where no single step is possible.
+//! The shortest script that still shows a breach: greedy, until no single step is possible.
 
 use super::script::{Event, Of, Script};
 use crate::Feedback;
@@ -6,7 +6,7 @@ use crate::Feedback;
 /// The most scripts that are tried.
 const MOST_TRIALS: usize = 5_000;
 
-/// A script that `breaks`, and of which nothing can be left out or made simpler.
+/// A script that `breaks`, and in which nothing can be left out or made simpler.
 pub(super) fn shrink(script: Script, breaks: &mut dyn FnMut(&Script) -> bool) -> Script {
     let mut left = MOST_TRIALS;
     let mut best = script;
@@ -26,7 +26,7 @@ pub(super) fn shrink(script: Script, breaks: &mut dyn FnMut(&Script) -> bool) ->
         fewer_paths(&mut best, &mut accept);
         fewer_events(&mut best, &mut accept);
         for k in 0..best.events.len() {
-            // The simplest first; one that is accepted is tried to be simplified again.
+            // The simplest first; an accepted one is simplified again if possible.
             while simpler(best.events[k]).into_iter().any(|event| {
                 let mut candidate = best.clone();
                 candidate.events[k] = event;
@@ -77,7 +77,7 @@ fn fewer_events(best: &mut Script, accept: &mut Accept<'_>) {
     }
 }
 
-/// Events that say less, the least first.
+/// Simpler events, the simplest first.
 fn simpler(event: Event) -> Vec<Event> {
     match event {
         Event::Pick => Vec::new(),
