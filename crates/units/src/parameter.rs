@@ -88,7 +88,7 @@ pub enum ParameterError {
 }
 
 impl Range {
-    /// The value unless it is set.
+    /// The default.
     pub fn default(&self) -> Value {
         match *self {
             Self::Whole(whole) => Value::Whole(whole.default),
@@ -97,7 +97,7 @@ impl Range {
         }
     }
 
-    /// Whether a parameter of this range can have that value.
+    /// Whether a parameter with this range can have this value.
     pub fn contains(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Whole(whole), Value::Whole(value)) => whole.contains(*value),
