@@ -311,7 +311,7 @@ fn a_busy_port_does_not_rest() {
     }
 }
 
-/// At 100 Tbit/s 12 bytes take 0.96 ps: each packet has an instant of its own.
+/// At 100 Tbit/s 12 bytes take 0.96 ps: each packet has its own instant.
 #[test]
 fn the_smallest_packets_leave_one_after_the_other() {
     let mut port = Port::new(config(100_000 * GIGABIT, Length::Unlimited, Length::Unlimited));
