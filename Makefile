@@ -1,6 +1,7 @@
 # Two commands do everything on a fresh Debian 12 machine: `make run` and `make test`.
 
-# rust-toolchain.toml pins the compiler for rustup; where that one is not installed and cannot be had, the default one serves.
+# rust-toolchain.toml pins the compiler for rustup; if it is not installed and cannot be obtained, the default
+# one is used.
 ifneq ($(shell command -v rustup),)
 ifeq ($(shell rustc --version 2>/dev/null),)
 export RUSTUP_TOOLCHAIN := $(firstword $(shell rustup default))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
- * The kernel, as much of it as the programs here touch, and every difference between kernels that
- * they must know of. Nothing else in bpf/ depends on a kernel's version.
+ * The parts of the kernel that the programs here use, and every difference between kernels that
+ * matters to them. Nothing else in bpf/ depends on a kernel's version.
  *
- * The structs below name only the members that are used. `preserve_access_index` makes the loader
- * find each by name in the running kernel's own type information (CO-RE), so order and offsets do
+ * The structs below name only the members that are used. With `preserve_access_index`, the loader
+ * finds each by name in the running kernel's own type information (CO-RE), so order and offsets do
  * not matter here.
  *
- * The oldest kernel is 6.12. What differs since then, and what is done about it:
+ * The oldest kernel is 6.12. The differences since then, and how they are handled:
  *
  *   after 6.12, in 6.18
  *         in_ack_event comes after the retransmit queue is cleaned, no longer before it (commit
@@ -157,7 +157,7 @@ enum tcp_ca_event {
 	CA_EVENT_ECN_IS_CE = 5,
 };
 
-/* What the kernel is given. Members are matched by name; those that are left out stay empty. */
+/* The structure given to the kernel. Members are matched by name; omitted ones stay empty. */
 struct tcp_congestion_ops {
 	void (*init)(struct sock *sk);
 	void (*release)(struct sock *sk);
@@ -175,7 +175,7 @@ struct tcp_congestion_ops {
 _Static_assert(__builtin_offsetof(struct tcp_congestion_ops, flags) == 64 &&
 	       __builtin_offsetof(struct tcp_congestion_ops, name) == 68, "as attach.rs has it");
 
-/* Constants of the kernel's that its type information does not hold. */
+/* Constants of the kernel that are not in its type information. */
 #define AF_INET6 10
 #define TCP_ESTABLISHED 1
 #define TCP_CLOSE_WAIT 8
@@ -188,7 +188,7 @@ _Static_assert(__builtin_offsetof(struct tcp_congestion_ops, flags) == 64 &&
 #define TCP_ECN_ACCECN 16	/* ecn_flags: AccECN was negotiated */
 #define SOL_TCP 6
 #define TCP_CONGESTION 13
-#define TC_ACT_UNSPEC (-1)	/* a tc program has nothing to say: the next filter's turn */
+#define TC_ACT_UNSPEC (-1)	/* a tc program has no verdict: the next filter's turn */
 #define BPF_HDR_START_NET 1	/* bpf_skb_load_bytes_relative: from the network header */
 #define ETH_P_IP 0x0800
 #define ETH_P_IPV6 0x86dd

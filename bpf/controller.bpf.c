@@ -5,7 +5,7 @@
  *
  *   clang -target bpf -DCONTROLLER_FILE='"xmp.c"' -DCONTROLLER_ID=tresse_controller_xmp …
  *
- * How the kernel's callbacks become the hooks of controller.h:
+ * The kernel's callbacks and the corresponding hooks of controller.h:
  *
  *   in_ack_event   `ack`, with the packets delivered and the CE marks counted since the last one
  *   ssthresh       `congestion`: a loss if packets are marked lost, else a mark if the ACK at hand
@@ -108,7 +108,7 @@ HOOK void tresse_init(ARGUMENTS)
 	    !(((struct tcp_sock *)sk)->ecn_flags & (TCP_ECN_OK | TCP_ECN_ACCECN))) {
 		char reno[] = "reno";
 
-		/* Marks that nobody echoes would go unheeded, so the packets must not carry ECT. */
+		/* Marks that nobody echoes would have no effect, so the packets must not carry ECT. */
 		count(WITHOUT_ECN);
 		bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, reno, sizeof(reno));
 		return;
@@ -128,7 +128,7 @@ HOOK void tresse_release(ARGUMENTS)
 
 #include "cut.h"
 
-/* The `grow` hook for `delivered` packets; the window that it leaves. */
+/* The `grow` hook for `delivered` packets; returns the resulting window. */
 static __always_inline u32 grown(struct sock *sk, struct wrapper *w, struct subflow *s, u32 delivered)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
@@ -148,7 +148,7 @@ static __always_inline u32 grown(struct sock *sk, struct wrapper *w, struct subf
 	return s->cwnd < tp->snd_cwnd_clamp ? s->cwnd : tp->snd_cwnd_clamp;
 }
 
-/* The kernel asks for no growth in CWR, but a mark that is ignored is to hinder none. */
+/* The kernel asks for no growth in CWR, but an ignored mark must not prevent any. */
 static __always_inline void grow_in_cwr(struct sock *sk, struct wrapper *w, u32 delivered)
 {
 	u8 state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
@@ -158,7 +158,7 @@ static __always_inline void grow_in_cwr(struct sock *sk, struct wrapper *w, u32 
 		((struct tcp_sock *)sk)->snd_ssthresh = grown(sk, w, &s, delivered);
 }
 
-/* What the ACK at hand delivers and marks; the packets delivered. */
+/* Counts what the current ACK delivers and marks; returns the packets delivered. */
 static __always_inline u32 count_delivered(struct sock *sk, struct wrapper *w)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
@@ -177,7 +177,7 @@ static __always_inline u32 count_delivered(struct sock *sk, struct wrapper *w)
 	if (a.new_round) {
 		w->round_end = tp->snd_nxt;
 		w->round_seen = 1;
-		/* Kept near, so that it never seems to lie ahead when sequence numbers wrap. */
+		/* Kept close, so that it never seems to be ahead when sequence numbers wrap. */
 		if (after(tp->snd_una, w->event_end))
 			w->event_end = tp->snd_una - 1;
 	}
@@ -238,7 +238,7 @@ HOOK u32 tresse_cut(ARGUMENTS)
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct wrapper *w = wrapper_of(sk);
 	struct subflow s = view(sk);
-	/* A loss that a probe has repaired is told by the probe's ACK alone. */
+	/* A loss repaired by a probe is shown only by the probe's ACK. */
 	u32 lost = tp->lost_out || w->probed;
 	u32 ssthresh;
 
@@ -266,8 +266,9 @@ HOOK u32 tresse_cut(ARGUMENTS)
 }
 
 /*
- * In a reduction the kernel asks for no other, though a loss may be worth a deeper one than the mark
- * that began it; nor of a timeout, unless all that the reduction was for is ACKed.
+ * In a reduction the kernel asks for no other one, although a loss may need a deeper one than the
+ * mark that began it; nor for one after a timeout, unless everything that the reduction was for is
+ * ACKed.
  */
 HOOK void tresse_state(ARGUMENTS)
 {
@@ -283,8 +284,8 @@ HOOK void tresse_state(ARGUMENTS)
 }
 
 /*
- * The exact echo (RFC 8257 §3.2): each ACK tells whether the packets that it covers were marked.
- * When that changes, what an ACK still owes is sent first, in the old state.
+ * The exact echo (RFC 8257 §3.2): each ACK says whether the packets that it covers were marked.
+ * When this changes, a pending ACK is sent first, in the old state.
  */
 static __always_inline void echo(struct sock *sk, u8 marked)
 {
@@ -293,7 +294,7 @@ static __always_inline void echo(struct sock *sk, u8 marked)
 	struct wrapper *w = wrapper_of(sk);
 
 	if (tp->ecn_flags & TCP_ECN_ACCECN)
-		return; /* AccECN counts marks by itself */
+		return; /* AccECN counts marks itself */
 	if (w->ce_state != marked) {
 		if (icsk->icsk_ack.pending & ICSK_ACK_TIMER) {
 			if (w->ce_state)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
-/* How a window is cut, and mended: what lies between the kernel's reductions and `congestion`. */
+/* How a window is cut and repaired: the layer between the kernel's reductions and `congestion`. */
 #ifndef TRESSE_CUT_H
 #define TRESSE_CUT_H
 
 /*
- * Some kernels skip a program at times (a guard of theirs; stock kernels do not). A skipped
- * `ssthresh` or `undo_cwnd` leaves whatever lay on the stack in its place. What no controller can
- * have asked for is mended here, before the kernel acts on it.
+ * Some kernels skip a program at times (because of a guard; stock kernels do not). A skipped
+ * `ssthresh` or `undo_cwnd` leaves a random value from the stack instead. A value that no
+ * controller can have requested is repaired here, before the kernel acts on it.
  */
 static __always_inline void repair(struct sock *sk, struct wrapper *w)
 {
@@ -39,7 +39,7 @@ static __always_inline struct subflow before_reduction(struct sock *sk)
 	return s;
 }
 
-/* The window after a cut, not above what it was, nor above the controller's floor; or IGNORE_MARK. */
+/* The window after a cut, not above its old value, nor above the controller's floor; or IGNORE_MARK. */
 static __always_inline u32 ordinary_cut(struct subflow *s, enum cause cause)
 {
 	u32 largest = max_u32(s->cwnd, controller->min_cwnd);
@@ -51,18 +51,18 @@ static __always_inline u32 ordinary_cut(struct subflow *s, enum cause cause)
 }
 
 /*
- * A cut after a mark is made at once, as XMP's Algorithm 1 has it. The kernel would spread it over a
- * round (PRR): it would go on sending into a queue that is still too long, the first packet of the
- * next window among it, whose mark would be answered by another cut. So ssthresh is 1 first, at
- * which PRR sends the one packet that it always does and no more, and becomes the window when no
- * more than that is in flight.
+ * A cut after a mark is made at once, as in XMP's Algorithm 1. The kernel would spread it over a
+ * round (PRR): it would keep sending into a queue that is still too long, including the first
+ * packet of the next window, whose mark would cause another cut. So ssthresh is first 1, at which
+ * PRR sends only the one packet that it always sends, and becomes the window when no more than this
+ * is in flight.
  *
- * What was sent until then belongs to the cut: its marks still to come are not answered. For them the
+ * Packets sent until then belong to the cut: their later marks are not answered. For them the
  * kernel enters CWR again, a round without growth in which nothing is cut (it is held), unless a
  * later packet is marked or lost.
  *
- * A mark that the controller ignores has brought the kernel into CWR all the same. There the window
- * is what ssthresh says, so it goes on rising there (grow_in_cwr), and every marked ACK asks again.
+ * A mark that the controller ignores still puts the kernel into CWR. There the window follows
+ * ssthresh, so it keeps rising there (grow_in_cwr), and every marked ACK asks again.
  */
 static __always_inline u32 begin_cut(struct sock *sk, struct wrapper *w, struct subflow *s)
 {
@@ -111,9 +111,10 @@ static __always_inline void go_on_with_cut(struct sock *sk, struct wrapper *w)
 }
 
 /*
- * A loss, or a timeout, meets a CWR. One that was held has had no cut: this is it. Otherwise the cut
- * becomes what the loss alone would have left of the window before, if that is less (RFC 8257 §3.5);
- * if not, the controller is as if it had not been asked: a window is cut once (RFC 3168 §6.1.2).
+ * A loss or a timeout during CWR. A held CWR has had no cut: this is the cut. Otherwise the window
+ * becomes what the loss alone would have left of the earlier window, if that is less (RFC 8257
+ * §3.5); if not, the controller's state is as if it had not been asked: a window is cut once (RFC
+ * 3168 §6.1.2).
  */
 static __always_inline void meet_loss(struct sock *sk, struct wrapper *w, u8 next)
 {

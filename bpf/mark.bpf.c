@@ -19,12 +19,12 @@ struct rule {
 };
 
 struct settings {
-	__u64 rate; /* bit/s; what user space was told, virtual_queue.h has its own unit */
+	__u64 rate; /* bit/s; the value given to user space; virtual_queue.h has its own unit */
 	struct vq_config queue;
 	struct rule rules[VQ_CLASSES];
 };
 
-/* Not const: the compiler would take the zeros for good. The section makes it read-only. */
+/* Not const: the compiler would use the zeros. The section makes it read-only. */
 struct settings settings SEC(".rodata.marker") = {};
 
 struct counters {
@@ -63,7 +63,7 @@ static inline int traffic_class(struct __sk_buff *skb)
 	return -1;
 }
 
-/* The first class that the packet matches, else the default class. */
+/* The first class that the packet matches, otherwise the default class. */
 static inline __u32 class_of(__u32 mark, int tos)
 {
 	__u32 i;
@@ -93,7 +93,7 @@ int tresse_mark(struct __sk_buff *skb)
 	counters = &state->counters[class];
 	if (!packets)
 		packets = 1;
-	/* Before the lock, where no helper may be called; vq_drain copes with the disorder. */
+	/* Before the lock, under which no helper may be called; vq_drain tolerates the disorder. */
 	now = bpf_ktime_get_ns();
 
 	bpf_spin_lock(&state->lock);
@@ -108,5 +108,5 @@ int tresse_mark(struct __sk_buff *skb)
 		__sync_fetch_and_add(&counters->not_ect, packets);
 	else if (bpf_skb_ecn_set_ce(skb))
 		__sync_fetch_and_add(&counters->marked, packets);
-	return TC_ACT_UNSPEC; /* on to the next filter */
+	return TC_ACT_UNSPEC; /* continue with the next filter */
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
- * What user space must find again when it meets the attached controller later. No hook touches
- * these maps: crates/linux binds them to a program, so they live and die with it, and the pinned
- * link is all that there is in the file system.
+ * Data that user space must find again when it later reads the attached controller. No hook touches
+ * these maps: crates/linux binds them to a program, so they have the same lifetime, and the pinned
+ * link is the only file.
  */
 #ifndef TRESSE_REGISTRATION_H
 #define TRESSE_REGISTRATION_H
 
-/* Who attached what: a JSON text, padded with zeros. */
+/* Which version attached what: a JSON text, padded with zeros. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

@@ -2,22 +2,22 @@
 /*
  * The subflows of a connection, found by walking the MPTCP socket's own list.
  *
- * The walk holds no lock. What keeps it safe: the program runs inside an RCU read section, and a
- * subflow's context is freed only after one; sockets are of a type whose memory is never given to
- * something else inside one; a load through these pointers that faults reads 0. So a walk may meet
- * a subflow that is leaving (its `next` is poison: the walk ends), or a socket that already serves
- * another connection (it no longer names this context as its own: it is passed over). It cannot
- * read beyond, and cannot loop: it ends after MAX_SUBFLOWS subflows.
+ * The walk holds no lock. It is safe because the program runs inside an RCU read section, and a
+ * subflow's context is freed only after one; the memory of sockets is never reused for another type
+ * inside one; and a faulting load through these pointers reads 0. So a walk may meet a subflow that
+ * is leaving (its `next` is poison: the walk ends), or a socket that already serves another
+ * connection (it no longer names this context as its own: it is skipped). It cannot read beyond,
+ * and cannot loop: it ends after MAX_SUBFLOWS subflows.
  *
- * Nothing is kept between two walks, so nothing can leak. A map of snapshots by token costs a hash
- * look-up for each hook, and an entry is lost whenever a `release` does not come.
+ * Nothing is kept between two walks, so nothing can leak. A map of snapshots by token would cost a
+ * hash look-up for each hook, and an entry would leak whenever a `release` does not come.
  */
 #ifndef TRESSE_SIBLINGS_H
 #define TRESSE_SIBLINGS_H
 
 /*
- * Three for each core: a softirq may interrupt a hook that runs in a process's context, and where
- * the kernel is preemptible, so may another process.
+ * Three for each core: a softirq may interrupt a hook that runs in a process's context, and in a
+ * preemptible kernel, so may another process.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -33,7 +33,7 @@ static __always_inline struct siblings *claim(u32 key)
 	return all && !__sync_val_compare_and_swap(&all->busy, 0, 1) ? all : NULL;
 }
 
-/* The sibling's state, if it is one that can send and that the same controller governs. */
+/* The sibling's state, if it can send and has the same controller. */
 static __always_inline void snapshot(const struct sock *own, const struct sock *msk,
 				     const struct mptcp_subflow_context *context, struct peer *p)
 {
@@ -43,7 +43,7 @@ static __always_inline void snapshot(const struct sock *own, const struct sock *
 	const struct tcp_sock *tp;
 	u8 state;
 
-	p->srtt = 0; /* "pass over" */
+	p->srtt = 0; /* "skip" */
 	if (!sk || sk == own || context->conn != msk || BPF_CORE_READ_BITFIELD(context, stale))
 		return;
 	if (BPF_CORE_READ_BITFIELD(context, request_join) &&
@@ -96,7 +96,7 @@ static __noinline void gather(struct sock *sk, struct siblings *all)
 		count(WALKS_CUT_SHORT);
 }
 
-/* The kernel numbers subflows from 1, in the order in which they were made. */
+/* The kernel numbers subflows from 1, in the order in which they were created. */
 static u32 place_of(const struct subflow *s)
 {
 	const struct sock *sk = s->socket;

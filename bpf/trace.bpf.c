@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
- * One hook of a controller's eBPF build, called from user space (`tresse controller trace --host
- * bpf`, through BPF_PROG_TEST_RUN): what the hook sees lies in `call` and `siblings`, and what it
- * did is read back from there. crates/linux/src/trace.rs has the same layout.
+ * One hook of a controller's eBPF build, called from user space
+ * (`tresse controller trace --host bpf`, through BPF_PROG_TEST_RUN): the hook's input is in `call`
+ * and `siblings`, and its effects are read back from there. crates/linux/src/trace.rs has the same
+ * layout.
  */
 #define TRESSE_BPF
 #include "compat.h"
@@ -22,7 +23,7 @@ struct call {
 	struct ack ack;
 	u64 word;
 	u64 private_words[PRIVATE_WORDS];
-	/* The others; the own subflow is put before them. */
+	/* The others; the subflow itself is put before them. */
 	struct siblings siblings;
 };
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
  * A virtual queue: how long the queue would be if the link had a given rate and shared it among
- * classes of service. Nothing waits in it; it says which packets a switch there would mark.
+ * classes of service. Nothing waits in it; it decides which packets a switch there would mark.
  *
  * Classes share the rate as generalized processor sharing does (Parekh and Gallager 1993, a fluid
- * DRR): those with a backlog divide it by their weights, what one leaves unused the others get. A
- * packet is to be marked if its class's backlog, without the packet itself, is larger than the
+ * DRR): those with a backlog divide it by their weights, and unused shares go to the others. A
+ * packet should be marked if its class's backlog, without the packet itself, is larger than the
  * class's threshold ("larger than K", XMP §2.1).
  *
  * Plain C without kernel types: bpf/mark.bpf.c runs it in the kernel, crates/linux natively.
  *
- * A size is a u64 in 2^-32 bytes, a time is ns. At 1 Mbit/s that gives the rate to 2 parts in a
+ * A size is a u64 in 2^-32 bytes, a time is ns. At 1 Mbit/s this gives the rate to 2 parts in a
  * million, and nine limits of 220 MiB stay below 2^63, which leaves room for the service of `idle`
  * ns: nothing here can overflow.
  */
@@ -24,7 +24,7 @@ typedef unsigned long long vq_u64;
 #define VQ_CLASSES 9
 
 struct vq_class {
-	vq_u64 limit;     /* what the backlog stops growing at, 2^-32 bytes, at most 220 MiB */
+	vq_u64 limit;     /* where the backlog stops growing, 2^-32 bytes, at most 220 MiB */
 	vq_u32 weight;    /* at least 1 */
 	vq_u32 threshold; /* bytes; 0: the class's share of the whole queue's */
 };
@@ -41,8 +41,8 @@ struct vq_config {
 
 /* All zero is an empty queue. */
 struct vq_state {
-	vq_u64 last;      /* when it was drained last, ns */
-	vq_u64 rest;      /* service that the last division left over, 2^-32 bytes */
+	vq_u64 last;      /* when it was last drained, ns */
+	vq_u64 rest;      /* service left over by the last division, 2^-32 bytes */
 	vq_u32 zero;      /* always 0, which the verifier cannot know */
 	vq_u32 pad;
 	vq_u64 backlog[VQ_CLASSES];
@@ -50,8 +50,9 @@ struct vq_state {
 
 /*
  * The verifier follows every path whose variables differ, and the classes can have a backlog or not
- * in 2^9 ways. It sees that the paths meet again if the sums are unknown to it, hence `zero`, and if
- * backlogs are read anew, hence the barrier. Without them it gives up at a million instructions.
+ * in 2^9 ways. It sees that the paths meet again if the sums are unknown to it, hence `zero`, and
+ * if backlogs are read again, hence the barrier. Without them it gives up at a million
+ * instructions.
  */
 #ifdef __bpf__
 #define VQ_MEET() __asm__ volatile("" ::: "memory")
@@ -59,7 +60,7 @@ struct vq_state {
 #define VQ_MEET() do { } while (0)
 #endif
 
-/* No function calls while a lock is held: the verifier of kernel 6.12 wants it so. */
+/* No function calls while a lock is held: the verifier of kernel 6.12 requires this. */
 #define VQ_INLINE static inline __attribute__((always_inline))
 
 /* Serves the queue until `now`. A clock that stands still or goes back serves nothing. */
@@ -86,9 +87,9 @@ VQ_INLINE void vq_drain(const struct vq_config *c, struct vq_state *q, vq_u64 no
 			weight += c->class[i].weight;
 	}
 	/*
-	 * What a class gets only grows when others run empty. So a class that its share of `service`
-	 * empties is empty at the end whatever the others do; the rest then share what it left.
-	 * Each round but the last empties one class at least.
+	 * The share of a class only grows when others run empty. So a class that is emptied by its share
+	 * of `service` is empty at the end, whatever the others do; the rest then share what it left. Each
+	 * round except the last empties at least one class.
 	 */
 	for (round = 0; round < VQ_CLASSES && weight; round++) {
 		share = service / weight;
@@ -119,8 +120,8 @@ VQ_INLINE void vq_drain(const struct vq_config *c, struct vq_state *q, vq_u64 no
 
 /*
  * The threshold of `class` now, bytes. Its own, or K w / (sum of w over the classes with a backlog
- * and itself): vMCC's eq. (1) with C replaced by what the class gets of it (vMCC §V-A, after
- * MQ-ECN). That may be less than a packet; a threshold below two marks flows that have nothing to
+ * and itself): vMCC's eq. (1) with C replaced by the class's share of it (vMCC §V-A, after MQ-ECN).
+ * This may be less than a packet; a threshold below two packets marks flows that have nothing to
  * give up, hence the floor.
  */
 VQ_INLINE vq_u32 vq_threshold(const struct vq_config *c, const struct vq_state *q, vq_u32 class)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
-/* What the wrapper keeps in each socket, and what it counts. */
+/* The wrapper's state in each socket, and its counters. */
 #ifndef TRESSE_WRAPPER_H
 #define TRESSE_WRAPPER_H
 
@@ -8,20 +8,20 @@
 /* In icsk_ca_priv. The kernel zeroes it before another congestion control takes over. */
 struct wrapper {
 	u64 word;           /* published: the siblings read it from here */
-	u16 delivered;      /* low bits of tp->delivered when it was last counted */
+	u16 delivered;      /* low bits of tp->delivered at the last count */
 	u16 delivered_ce;
 	u32 round_end;      /* a round ends when more than this is ACKed */
-	u32 event_end;      /* marks of what was sent up to here belong to the last cut */
+	u32 event_end;      /* marks of packets sent up to here belong to the last cut */
 	u32 prior_rcv_nxt;  /* receiver: what the last ACK of this CE state would cover */
 	u32 last_cwnd: 21;  /* the window when a hook last saw it */
 	u32 ready: 5;       /* READY between init and release */
-	u32 echoed: 1;      /* the ACK at hand carries an ECN echo */
+	u32 echoed: 1;      /* the current ACK carries an ECN echo */
 	u32 round_seen: 1;  /* a round has begun since the last `grow` */
 	u32 ce_state: 1;    /* receiver: the last packet was marked */
 	u32 held: 1;        /* this CWR is not a cut: its marks belong to the last one, or are ignored */
-	u32 ignoring: 1;    /* they are ignored: the window goes on rising, in ssthresh */
-	u32 probed: 1;      /* the ACK at hand tells that a tail loss probe repaired a loss */
-	u32 target: 21;     /* the window of a cut that is under way, or 0 */
+	u32 ignoring: 1;    /* they are ignored: the window keeps rising, in ssthresh */
+	u32 probed: 1;      /* the current ACK shows that a tail loss probe repaired a loss */
+	u32 target: 21;     /* the window of a cut in progress, or 0 */
 	u32 marked: 11;     /* marks of the last ACK that delivered something */
 	u64 controller[PRIVATE_WORDS];
 };
@@ -49,7 +49,7 @@ static __always_inline int after(u32 a, u32 b)
 	return (s32)(b - a) < 0;
 }
 
-/* Microseconds as 1/8 us; ~0 is how the kernel says "unknown". */
+/* Microseconds as 1/8 us; ~0 is the kernel's value for "unknown". */
 static __always_inline u32 eighths(u32 us)
 {
 	return us == ~0u ? 0 : us < SRTT_LIMIT / 8 ? us * 8 : SRTT_LIMIT - 1;
@@ -59,14 +59,14 @@ static __always_inline u32 eighths(u32 us)
 enum counter {
 	SOCKETS_BEGUN,     /* sockets that took the controller */
 	SOCKETS_ENDED,     /* sockets that left it */
-	WITHOUT_ECN,       /* sockets that fell back to Reno: the peer does not speak ECN */
+	WITHOUT_ECN,       /* sockets that fell back to Reno: the peer does not support ECN */
 	CUTS_BY_MARK,
 	CUTS_BY_LOSS,
 	CUTS_BY_LOCAL_DROP,
 	TIMEOUTS,
-	UNDONE,            /* reductions that turned out to be needless */
-	REPAIRS,           /* hooks that the kernel skipped, and what that broke mended */
-	WALKS_CUT_SHORT,   /* walks over the siblings that met one in the act of leaving, or more than 64 */
+	UNDONE,            /* reductions that turned out to be unnecessary */
+	REPAIRS,           /* hooks that the kernel skipped, with the damage repaired */
+	WALKS_CUT_SHORT,   /* walks over the siblings that met one while it was leaving, or more than 64 */
 	COUNTERS
 };
 

@@ -20,10 +20,10 @@ COPIED = {".json"}
 # Scripts that are part of the site; `scripts/site` fetches them.
 DIAGRAMS = "mermaid.min.js"
 SEARCH_FROM_DISK = "iframe-worker.js"
-# Keys of an experiment are on pages of their own; the version is no function.
+# Keys of an experiment are on separate pages; the version is not a function.
 WITHOUT_PAGE = ("__version__", "keys")
 LANGUAGES = {".h": "c", ".rs": "rust", ".ts": "typescript", ".service": "ini", ".py": "python"}
-# Sources would fill the search with what nobody looks for.
+# Sources would fill the search with irrelevant results.
 UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
 LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
@@ -115,7 +115,7 @@ def text_of(path: str) -> str:
 
 def on_config(config):
     """Put the scripts that the theme would load into the site, and write the navigation out."""
-    # Where the theme does not find these it would load them from the network. Without them diagrams stay text.
+    # If the theme does not find these, it loads them from the network. Without them diagrams stay text.
     is_there = "SITE_LIBRARIES" in os.environ
     if is_there:
         fences = [{"name": "mermaid", "class": "mermaid", "format": fence_code_format}]
@@ -219,7 +219,7 @@ def on_page_markdown(markdown, page, **_):
         elif fence is None:
             line = LINK.sub(relink, line).replace("<details>", '<details markdown="1">')
             item = ITEM.match(line)
-            # A list may follow a paragraph at once, and lists within lists are indented by two.
+            # A list may follow a paragraph without an empty line, and lists within lists are indented by two.
             if item and not item[1] and lines and lines[-1] and not in_list(lines):
                 lines.append("")
             if item and 2 <= len(item[1]) <= 3 and in_list(lines):

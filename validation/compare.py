@@ -27,7 +27,7 @@ from tresse_side import tresse_side
 HERE = Path(__file__).parent
 PROCESSES = 2
 
-# What one run has to know: the side, its arguments, and in ns-3 the workload.
+# The description of one run: the side, its arguments, and in ns-3 the workload.
 Key = tuple[Side, tuple[Any, ...], str | None]
 
 

@@ -18,7 +18,7 @@ class Comparison:
     warm_up: str
     settings: tuple[str, ...] = ()  # as in `tresse run --set`, for both
     ns3: tuple[str, ...] = ()  # attributes of ns-3: TcpL4Protocol.SocketType=TcpLinuxReno
-    controller: str | None = None  # for Tresse, in place of the scheme's: a C file of this folder
+    controller: str | None = None  # for Tresse, instead of the scheme's: a C file in this folder
 
     def arguments(self, side: Side) -> tuple[object, ...]:
         """What one side has to know; comparisons with the same arguments share one run."""
@@ -47,7 +47,7 @@ COMPARISONS = (
     dumbbell("prr", "dctcp", "fabric.mark=60pkt", "schemes.dctcp.transport.reduction=prr"),
     Comparison("fat-tree-bytes", "fat-tree.toml", "dctcp", "50ms", controller="dctcp_ns3.c"),
     Comparison("short-queues", "fat-tree.toml", "newreno", "50ms", ("fabric.queue=50pkt",)),
-    # What else ns-3 may be set to.
+    # Other settings of ns-3.
     dumbbell("rfc5681", "newreno", ns3=("TcpL4Protocol.SocketType=TcpNewReno",)),
     dumbbell("no-sack", "newreno", *WITHOUT_SACK),
     dumbbell("no-sack-50ms", "newreno", *WITHOUT_SACK, "transport.rto_min=50ms"),

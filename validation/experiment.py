@@ -60,7 +60,7 @@ class Experiment:
         chosen = tables["schemes"][scheme]
         self.transport: dict[str, Any] = tables["transport"] | chosen.get("transport", {})
         self.controller: str = chosen["controller"]
-        # A scheme that tells the sender of marks has some.
+        # A scheme that reports marks to the sender has some.
         self.marks = "echo" in chosen
         self.workloads: dict[str, Any] = tables["workloads"]
         self.every: str = tables["measure"]["queues"]

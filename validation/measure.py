@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 # The layers whose ports are compared.
 LAYERS = ("bottleneck", "aggregation", "core")
-# Ports that carry less than this share of their rate carry ACKs only, or nothing, and are left out.
+# Ports that carry less than this share of their rate carry only ACKs, or nothing, and are left out.
 DATA = 0.05
 
 
@@ -18,7 +18,7 @@ class Port:
     rate_bps: float
     carried_bytes: int
     drops: int
-    looks: list[int]  # how often so many packets waited, by their number
+    looks: list[int]  # how often this many packets waited, by their number
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ cppyy.cppdef(Path(__file__).with_name("watch.h").read_text())
 
 # Hosts neither drop nor mark.
 UNLIMITED = "1000000p"
-# More than any window, and not more than that: ns-3 walks through all of it again and again.
+# More than any window, but not much more: ns-3 repeatedly walks through all of it.
 BUFFER = str(1 << 21)
 SINK_PORT = 5000
 
@@ -60,7 +60,7 @@ class Network:
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
         self.watch = cppyy.gbl.validation.Watch()
-        self.rates: list[float] = []  # of the ports that are watched
+        self.rates: list[float] = []  # of the watched ports
         nodes = ns.NodeContainer()
         nodes.Create(len(experiment.nodes))
         ns.InternetStackHelper().Install(nodes)
@@ -76,7 +76,8 @@ class Network:
         helper = ns.PointToPointHelper()
         helper.SetDeviceAttribute("DataRate", ns.StringValue(link.rate))
         helper.SetChannelAttribute("Delay", ns.StringValue(link.delay))
-        # The device keeps one packet beside that in transmission; all others wait in the queue disc above it.
+        # The device keeps one packet in addition to the one in transmission; all others wait in the queue
+        # disc above it.
         helper.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", ns.StringValue("1p"))
         devices = helper.Install(*(self.nodes[end] for end in link.ends))
         for i, end in enumerate(link.ends):
@@ -100,7 +101,7 @@ class Network:
         if is_host or not self.experiment.marks:
             helper.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", size)
         else:
-            # RED signals from MinTh on, Tresse above K: with the packet in the device that is the same.
+            # RED signals from MinTh on, Tresse above K: with the packet in the device, this is the same.
             threshold = ns.DoubleValue(self.experiment.mark())
             helper.SetRootQueueDisc("ns3::RedQueueDisc", "MaxSize", size, "MinTh", threshold, "MaxTh", threshold)
         return helper

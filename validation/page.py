@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "validation.md"
 RESULTS = HERE / "results.json"
 
-# By metric: what it is called, what its values are divided by, and how many digits are shown.
+# By metric: its name, the divisor of its values, and how many digits are shown.
 METRICS = {
     "goodput_total_bps": ("goodput, Mbit/s", 1e6, 1),
     "jain_ratio": ("Jain index", 1, 3),

@@ -57,7 +57,7 @@ def window(experiment: Experiment, workload: str, whole: Run, start: Run, warm_u
     in_window = pl.col("start_ps") >= 1000 * begin
 
     samples = whole.table("samples", workload).filter(in_window)
-    # A flow of which nothing arrives leaves no rows.
+    # A flow with no arrivals leaves no rows.
     flows = range(len(experiment.flows(workload)))
     received = [samples.filter(pl.col("flow") == flow)["arrived_bytes"].sum() for flow in flows]
 

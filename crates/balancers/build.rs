@@ -1,4 +1,4 @@
-//! Compiles every file of `balancers/` natively and writes the list of what they declare.
+//! Compiles every file of `balancers/` natively and writes the list of their declarations.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ fn main() {
         }
     }
     registry.push_str("];\n");
-    // All of them: a user's own file may include any.
+    // All headers: a user's own file may include any.
     registry.push_str("pub(crate) static HEADERS: &[(&str, &str)] = &[\n");
     for path in of_type("h") {
         let name = path.file_name().expect("a file has a name");

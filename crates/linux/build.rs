@@ -1,4 +1,4 @@
-//! Compiles the eBPF build of every controller and the other programs of bpf/, to be embedded.
+//! Compiles the eBPF build of every controller and the other programs in bpf/, for embedding.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -47,12 +47,12 @@ impl Build {
         object
     }
 
-    /// The name of every controller that a kernel has hooks for, with the objects of its hooks and of its traces; on
-    /// all cores.
+    /// The name of every controller for which a kernel has hooks, with the objects of its hooks and of its
+    /// traces; compiled on all cores.
     fn controllers(&self) -> Vec<(String, PathBuf, PathBuf)> {
         let of_file = |source: PathBuf| {
             let text = fs::read_to_string(&source).expect("a controller is UTF-8");
-            // `report` is no hook of a kernel's.
+            // `report` is not a kernel hook.
             let declared =
                 if text.contains("SIGNAL_PACKETS") { vec![] } else { declared("CONTROLLER", &text) };
             declared.into_iter().map(move |name| (source.clone(), name))

@@ -1,11 +1,12 @@
-//! Balancers of hosts: the C files of `balancers/`, compiled natively, behind a safe face. A balancer says which of a
-//! connection's many paths (entropy values) the next packet takes, and learns what became of each.
+//! Balancers of hosts: the C files of `balancers/`, compiled natively, behind a safe interface. A balancer
+//! chooses which of a connection's many paths (entropy values) the next packet takes, and is notified of the
+//! fate of each packet.
 //!
 //! A [`Balancer`] is a declaration (name, source, parameters) with its hooks. A [`ConfiguredBalancer`] is a balancer with
 //! values for its parameters. A [`Spread`] is the balancer of one connection.
 //!
-//! The contract, hook by hook, is `balancers/balancer.h`. This crate knows no fabric and no transport: what a path is, and
-//! when a packet counts as lost, is their affair. Load balancers of switches are `fabric`'s.
+//! The contract, hook by hook, is `balancers/balancer.h`. This crate knows no fabric and no transport: these
+//! define what a path is, and when a packet counts as lost. Load balancers of switches are in `fabric`.
 
 #![expect(unsafe_code, reason = "balancers are C")]
 

@@ -20,9 +20,9 @@ pub fn declared_in(path: &Path) -> Result<Vec<String>, LoadError> {
     KIND.read(path).map(|(_, names)| names)
 }
 
-/// Compiles `path` with the system's `cc` and loads what it declares; [`crate::find`] knows it from then on. The code
-/// stays loaded until the process ends: a file that is loaded again replaces its former self under its names,
-/// and whoever has that keeps it.
+/// Compiles `path` with the system's `cc` and loads what it declares; [`crate::find`] knows it from then on.
+/// The code stays loaded until the process ends: a file that is loaded again replaces its earlier version
+/// under its names, but existing users keep the earlier version.
 ///
 /// # Errors
 /// If the file cannot be read, declares no balancer, or does not compile.
@@ -54,7 +54,7 @@ pub fn load(path: &Path) -> Result<Vec<Balancer>, LoadError> {
     Ok(balancers)
 }
 
-/// The headers that balancers may include, as they are built in: name and text.
+/// The built-in headers that balancers may include: name and text.
 pub fn headers() -> &'static [(&'static str, &'static str)] {
     HEADERS
 }

@@ -7,7 +7,7 @@ use tresse_controllers::RawParameter;
 /// `TRESSE_BALANCER_ABI`: raised whenever the layout or the meaning of the contract changes.
 pub(crate) const ABI: u32 = 1;
 
-/// `MAX_STATE_BYTES`, `MAX_PATH_BYTES`: what a balancer may ask for.
+/// `MAX_STATE_BYTES`, `MAX_PATH_BYTES`: the most that a balancer may request.
 pub(crate) const MAX_STATE_BYTES: u32 = 65536;
 pub(crate) const MAX_PATH_BYTES: u32 = 256;
 
@@ -15,7 +15,7 @@ pub(crate) const MAX_PATH_BYTES: u32 = 256;
 pub(crate) const FLOW_LEVEL: u32 = 1;
 pub(crate) const RECYCLES: u32 = 2;
 
-/// What became of a packet; `enum feedback`.
+/// The fate of a packet; `enum feedback`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Feedback {
@@ -56,7 +56,7 @@ pub(crate) struct RawSpread {
     pub state: *mut c_void,
 }
 
-/// As `balancer.h` asserts it of `struct spread`.
+/// As `balancer.h` asserts for `struct spread`.
 const _: () = assert!(size_of::<RawSpread>() == 24 + 2 * size_of::<*const u64>());
 
 /// `struct balancer`.
@@ -77,7 +77,7 @@ pub(crate) struct RawBalancer {
     pub alive: Option<unsafe extern "C" fn(*const RawSpread, u32) -> u32>,
 }
 
-// SAFETY: a declaration is constant data and functions without state of their own.
+// SAFETY: a declaration is constant data and stateless functions.
 unsafe impl Sync for RawBalancer {}
 // SAFETY: as above.
 unsafe impl Send for RawBalancer {}

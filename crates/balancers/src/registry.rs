@@ -1,4 +1,4 @@
-//! What balancers there are, and what each declares of itself.
+//! The existing balancers, and their declarations.
 
 use std::ffi::c_char;
 use std::path::Path;
@@ -59,7 +59,7 @@ impl Balancer {
         self.raw.flags & RECYCLES != 0
     }
 
-    /// What a connection of this many paths needs of memory, bytes.
+    /// The memory that a connection with this many paths needs, bytes.
     pub fn memory_bytes(&self, paths: u32) -> usize {
         self.raw.state_bytes as usize + paths as usize * self.raw.path_bytes as usize
     }
@@ -70,7 +70,7 @@ impl Balancer {
         unsafe { declared_parameters(self.raw.parameters, self.raw.parameter_count) }
     }
 
-    /// Whether the declaration makes sense: what a C compiler cannot see.
+    /// Checks the declaration for errors that a C compiler cannot see.
     pub(crate) fn check(&self) -> Result<(), String> {
         let (name, raw) = (self.name(), self.raw);
         if raw.pick.is_none() {
@@ -115,7 +115,7 @@ impl Balancer {
         self.file.map(|file| &file.build)
     }
 
-    /// Its code, if it is a user's: it shows where a hook ended its process.
+    /// Its code, if it is a user's, to find where a hook ended its process.
     pub fn code(&self) -> Option<Code> {
         let file = self.file?;
         let &RawBalancer { init, feedback, pick, alive, .. } = self.raw;
@@ -136,7 +136,7 @@ impl std::fmt::Debug for Balancer {
     }
 }
 
-/// The balancers that are built in, by name.
+/// The built-in balancers, by name.
 pub fn built_in() -> Vec<Balancer> {
     let balancer =
         |b: &BuiltIn| Balancer { raw: b.raw, text: b.text, source_file: b.source_file, file: None };
@@ -148,14 +148,14 @@ pub fn built_in() -> Vec<Balancer> {
 /// The users' balancers that this process has loaded.
 static LOADED: RwLock<Vec<Balancer>> = RwLock::new(Vec::new());
 
-/// Adds `balancers` in place of those that `replaced` says.
+/// Adds `balancers` in place of those for which `replaced` holds.
 pub(crate) fn register(balancers: &[Balancer], replaced: impl Fn(Balancer) -> bool) {
     let mut loaded = LOADED.write().expect("no holder of the lock panics");
     loaded.retain(|&other| !replaced(other));
     loaded.extend_from_slice(balancers);
 }
 
-/// The built-in balancers and those that were loaded, by name.
+/// The built-in and the loaded balancers, by name.
 pub fn all() -> Vec<Balancer> {
     let mut all = built_in();
     all.extend_from_slice(&LOADED.read().expect("no holder of the lock panics"));
@@ -163,12 +163,12 @@ pub fn all() -> Vec<Balancer> {
     all
 }
 
-/// The balancer of that name, built in or loaded.
+/// The balancer with this name, built in or loaded.
 pub fn find(name: &str) -> Option<Balancer> {
     all().into_iter().find(|b| b.name() == name)
 }
 
-/// A string of a declaration; one that was left out is empty.
+/// A string of a declaration; an omitted one is empty.
 fn string(p: *const c_char) -> &'static str {
     // SAFETY: declarations hold string literals, which are NUL-terminated and live forever.
     unsafe { declared_text(p) }

@@ -18,7 +18,7 @@ pub struct ConfiguredBalancer {
 }
 
 impl ConfiguredBalancer {
-    /// `balancer` with its defaults, and `settings` in their place.
+    /// `balancer` with its defaults, overridden by `settings`.
     ///
     /// # Errors
     /// A parameter that the balancer does not have, or a value outside its range.
@@ -41,29 +41,30 @@ impl ConfiguredBalancer {
     }
 }
 
-/// The balancer of one connection: a state machine without a clock. A copy is independent from then
-/// on, and draws the same numbers.
+/// The balancer of one connection: a state machine without a clock. A copy is independent, and draws the same
+/// numbers.
 #[derive(Clone)]
 pub struct Spread {
     paths: u32,
     raw: RawSpread,
-    /// What the balancer remembers, between two guards.
+    /// The balancer's memory, between two guards.
     memory: Box<[u64]>,
-    /// Words of a guard; none, but for who checks.
+    /// Words of a guard; 0 except in checks.
     guard: usize,
     /// Holds the parameters to which `raw` points.
     scheme: Arc<ConfiguredBalancer>,
 }
 
-// SAFETY: the pointers in `raw` lead to constant values that `scheme` keeps alive, and to `memory`, which is its own.
+// SAFETY: the pointers in `raw` lead to constant values that `scheme` keeps alive, and to `memory`, which it
+// owns.
 unsafe impl Send for Spread {}
 
-/// What a guard's words have.
+/// The value of a guard's words.
 const GUARD: u64 = 0x5af3_c0de_1eaf_a11e;
 
 impl Spread {
-    /// The balancer of a connection with this many paths. `stream` names its random numbers:
-    /// connections draw apart if their streams are any different numbers.
+    /// The balancer of a connection with this many paths. `stream` names its random numbers: connections with
+    /// different streams draw independently.
     ///
     /// # Panics
     /// If `paths` is 0 or above [`MAX_PATHS`].
@@ -105,7 +106,7 @@ impl Spread {
         self.paths
     }
 
-    /// The scheme that governs it.
+    /// Its configured balancer.
     pub fn scheme(&self) -> &Arc<ConfiguredBalancer> {
         &self.scheme
     }
@@ -125,7 +126,7 @@ impl Spread {
         path % self.paths
     }
 
-    /// What the `pick` hook answers, before a host corrects it.
+    /// The answer of the `pick` hook, before a host corrects it.
     #[inline]
     pub(crate) fn pick_unbounded(&mut self, now_ns: u64, window: u32, sequence: u32) -> u32 {
         self.raw.now = now_ns;
@@ -135,7 +136,7 @@ impl Spread {
         unsafe { hook(self.pointer(), sequence) }
     }
 
-    /// The `feedback` hook: what became of a packet that took `path`.
+    /// The `feedback` hook: the fate of a packet that took `path`.
     ///
     /// # Panics
     /// If there is no such path.
@@ -172,27 +173,27 @@ impl Spread {
         unsafe { hook(&raw, path) != 0 }
     }
 
-    /// The connection as its balancer sees it: `state` leads to as much memory as it has declared, and `parameters` to
-    /// the values of all that it has declared.
+    /// The connection as its balancer sees it: `state` points to as much memory as it has declared, and
+    /// `parameters` to the values of all declared parameters.
     #[inline]
     fn pointer(&mut self) -> *mut RawSpread {
         self.raw.state = self.memory[self.guard..].as_mut_ptr().cast();
         &raw mut self.raw
     }
 
-    /// Whether what is the host's alone is as the host has set it.
+    /// Whether the fields that only the host may write are unchanged.
     pub(crate) fn is_as_host_set(&self, now: u64, window: u32) -> bool {
         let own = (self.paths, window, now, self.scheme.values.as_ptr());
         own == (self.raw.paths, self.raw.window, self.raw.now, self.raw.parameters)
     }
 
-    /// Whether no hook has written beside its memory.
+    /// Whether no hook has written outside its memory.
     pub(crate) fn guards_are_whole(&self) -> bool {
         let behind = self.memory.len() - self.guard;
         self.memory[..self.guard].iter().chain(&self.memory[behind..]).all(|&word| word == GUARD)
     }
 
-    /// All that the balancer remembers.
+    /// The balancer's whole memory.
     pub(crate) fn memory(&self) -> &[u64] {
         &self.memory
     }

@@ -1,6 +1,8 @@
-//! A ring all-reduce that is driven from outside of the simulator: `cargo run --release -p tresse-embed --example ring`.
+//! A ring all-reduce that is driven from outside the simulator:
+//! `cargo run --release -p tresse-embed --example ring`.
 //!
-//! Each rank passes a chunk on to the next one as soon as it has the chunk of the one before, 2 (ranks - 1) times.
+//! Each rank sends a chunk to the next one as soon as it has received the chunk of the previous one, 2 (ranks
+//! - 1) times.
 
 use tresse_embed::experiment::Diagnostic;
 use tresse_embed::units::NEVER;
@@ -14,7 +16,7 @@ fn main() -> Result<(), Diagnostic> {
     let options = Options { only, persistent: true, ..Options::default() };
     let mut network = Simulation::open("today/uet-permutation", &options)?;
 
-    // By message: who gets it. By rank: how many have arrived there.
+    // By message: its receiver. By rank: how many have arrived there.
     let mut receivers = Vec::new();
     let mut received = [0; RANKS as usize];
     let pass_on = |network: &mut Simulation, receivers: &mut Vec<u32>, from: u32| {

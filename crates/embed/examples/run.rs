@@ -1,4 +1,5 @@
-//! An experiment is loaded, planned, run, and observed meanwhile: `cargo run --release -p tresse-embed --example run`.
+//! Loads an experiment, plans it, runs it, and observes it meanwhile:
+//! `cargo run --release -p tresse-embed --example run`.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;

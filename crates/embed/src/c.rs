@@ -1,4 +1,4 @@
-//! The C interface: `include/tresse.h` says what each function does.
+//! The C interface: `include/tresse.h` describes each function.
 
 #![expect(unsafe_code, reason = "C calls it")]
 
@@ -37,7 +37,7 @@ fn text(message: &str) -> CString {
     CString::new(message.replace('\0', "")).expect("no zero is left")
 }
 
-/// What `work` returned, or the message of the panic that it ended with: none may reach C.
+/// The result of `work`, or the message of its panic: no panic may reach C.
 fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let message = panic.downcast_ref::<String>().map(String::as_str);
@@ -55,12 +55,12 @@ unsafe extern "C" fn tresse_open(
 ) -> *mut Handle {
     let opened = guarded(|| {
         let utf8 = |given: *const c_char| {
-            // SAFETY: the caller gives texts that end with a zero, and are there during the call.
+            // SAFETY: the caller gives texts that end with a zero and stay valid during the call.
             unsafe { CStr::from_ptr(given) }.to_str().map_err(|_| "an argument is not UTF-8".to_owned())
         };
         let mut arguments = Vec::new();
         if !options.is_null() {
-            // SAFETY: the list ends with a null, and nothing behind that is read.
+            // SAFETY: the list ends with a null, and nothing after it is read.
             let nth = |n| unsafe { *options.add(n) };
             let given = (0..).map(nth).take_while(|argument| !argument.is_null());
             arguments = given.map(utf8).collect::<Result<_, _>>()?;
@@ -96,7 +96,7 @@ unsafe extern "C" fn tresse_open(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn tresse_hosts(handle: *const Handle) -> u32 {
-    // SAFETY: the caller gives what `tresse_open` returned, and did not close it.
+    // SAFETY: the caller gives a handle that `tresse_open` returned and that is not closed.
     unsafe { &*handle }.simulation.hosts()
 }
 
@@ -150,7 +150,8 @@ unsafe extern "C" fn tresse_run(handle: *mut Handle, until: u64) -> c_int {
         handle.is_running = true;
     }
     let ended = loop {
-        // SAFETY: as in `tresse_send`; the reference ends before the callback is called, which makes its own.
+        // SAFETY: as in `tresse_send`; the reference ends before the callback is called, which makes another
+        // one.
         let handle_now = unsafe { &mut *handle };
         let callback = match guarded(|| handle_now.simulation.next(until).map_err(|e| e.to_string())) {
             Ok(Some(Event::Arrived(record))) => handle_now.arrivals.remove(&record.id),
@@ -190,7 +191,7 @@ mod tests {
         tresse_send,
     };
 
-    /// What `tresse_open` gives for one scheme of a built-in experiment, or its message.
+    /// The result of `tresse_open` for one scheme of a built-in experiment, or its message.
     fn opened(experiment: &str, options: &[&str], size: usize) -> Result<*mut Handle, String> {
         let owned: Vec<CString> = options.iter().map(|own| CString::new(*own).expect("no zero")).collect();
         let mut list: Vec<_> = owned.iter().map(|own| own.as_ptr()).collect();
@@ -207,7 +208,7 @@ mod tests {
     }
 
     fn error(handle: *mut Handle) -> String {
-        // SAFETY: a handle that is open; the text is copied.
+        // SAFETY: the handle is open; the text is copied.
         unsafe { CStr::from_ptr(tresse_error(handle)) }.to_str().expect("UTF-8").to_owned()
     }
 

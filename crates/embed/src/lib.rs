@@ -1,12 +1,13 @@
 //! Tresse in another program.
 //!
-//! - [`Simulation`]: a network in simulated time, whose messages the program sends while it runs. What a simulator of
-//!   training jobs needs of a network: send, hear of the arrival, be woken at a time, know the time.
+//! - [`Simulation`]: a network in simulated time, over which the program sends messages while it runs. It has
+//!   what a simulator of training jobs needs from a network: sending, notification of arrivals, timers, and
+//!   the time.
 //! - `include/tresse.h` is the same for C and C++: about six calls in a shared library.
-//! - [`experiment`] and [`lab`] are what the command itself stands on: load an experiment, plan its cases, run them,
-//!   and observe them meanwhile. `examples/run.rs` does so.
+//! - [`experiment`] and [`lab`] are the basis of the command itself: load an experiment, plan its cases, run
+//!   them, and observe them meanwhile, as in `examples/run.rs`.
 //!
-//! It knows no terminal, no published numbers and no kernel.
+//! It depends on no terminal, no published numbers and no kernel.
 
 mod c;
 mod options;

@@ -1,22 +1,23 @@
-//! What a simulation is opened with.
+//! The options for opening a simulation.
 
 use tresse_experiment::{Diagnostic, Profile, did_you_mean};
 
 /// How an experiment becomes a simulation.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Which of the experiment's cases: `KEY=VALUE`, as `tresse run --only` takes them. One scheme must be left.
+    /// The selected cases of the experiment: `KEY=VALUE`, as for `tresse run --only`. One scheme must be
+    /// left.
     pub only: Vec<String>,
-    /// Keys that are changed: `PATH=VALUE`, as `tresse run --set` takes them.
+    /// Changed keys: `PATH=VALUE`, as for `tresse run --set`.
     pub set: Vec<String>,
-    /// The experiment as its file says, or as `[profile.quick]` cuts it. Default: as the file says.
+    /// The experiment as in its file, or as reduced by `[profile.quick]`. Default: as in its file.
     pub profile: Profile,
-    /// What all random choices come from. Default: 1.
+    /// The seed of all random choices. Default: 1.
     pub seed: u64,
-    /// Threads that the network may be cut for; the results are the same. Default: 1.
+    /// Threads among which the network may be divided; the results are the same. Default: 1.
     pub threads: usize,
-    /// Messages from one host to another share a connection that stays, with its window and its paths. Otherwise each
-    /// message has a connection of its own.
+    /// Messages from one host to another share a persistent connection, with its window and its paths.
+    /// Otherwise each message has a separate connection.
     pub persistent: bool,
 }
 
@@ -36,11 +37,11 @@ impl Default for Options {
 const NAMES: [&str; 6] = ["--only", "--set", "--profile", "--seed", "--threads", "--persistent"];
 
 impl Options {
-    /// From the arguments that `tresse run` takes: `--only`, `--set`, `--profile`, `--seed`, `--threads`, each with
-    /// its value behind it; and `--persistent`.
+    /// From arguments like those of `tresse run`: `--only`, `--set`, `--profile`, `--seed`, `--threads`, each
+    /// followed by its value; and `--persistent`.
     ///
     /// # Errors
-    /// The first argument that is wrong.
+    /// The first wrong argument.
     pub fn parse<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Result<Self, Diagnostic> {
         let mut options = Self::default();
         let mut arguments = arguments.into_iter();

@@ -1,4 +1,4 @@
-//! A network in simulated time, whose messages a program sends while it runs.
+//! A network in simulated time, over which a program sends messages while it runs.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +11,18 @@ use tresse_units::{NEVER, Time};
 
 use crate::options::Options;
 
-/// What [`Simulation::next`] tells.
+/// The events of [`Simulation::next`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// The last byte of a message has arrived; its `id` is what [`Simulation::send`] returned.
+    /// The last byte of a message has arrived; its `id` is the number that [`Simulation::send`] returned.
     Arrived(FlowRecord),
-    /// A time that was asked for has come: what [`Simulation::at`] returned.
+    /// A requested time has come; the number that [`Simulation::at`] returned.
     Timer(u64),
 }
 
 /// A network in simulated time that carries messages: the fabric, the transport and the scheme of an experiment.
 ///
-/// Send messages, then ask for what happens [`next`](Self::next), as long as something does. Equal calls give equal
+/// Send messages, then ask for the [`next`](Self::next) event as long as there is one. Equal calls give equal
 /// answers.
 #[derive(Debug)]
 pub struct Simulation {
@@ -37,17 +37,17 @@ impl Simulation {
     /// and a scheme. Its workloads are not used. Controllers and balancers are the built-in ones.
     ///
     /// # Errors
-    /// What is wrong with the experiment or the options, and if they leave more than one scheme.
+    /// An error in the experiment or the options, or if they leave more than one scheme.
     pub fn open(experiment: &str, options: &Options) -> Result<Self, Diagnostic> {
         Self::of(find(experiment)?, options)
     }
 
-    /// The same, of an experiment's text.
+    /// The same, from an experiment's text.
     ///
     /// # Errors
     /// As there.
     pub fn of(mut source: Source, options: &Options) -> Result<Self, Diagnostic> {
-        // An experiment needs a workload; that of messages is this program.
+        // An experiment needs a workload, but here the program sends the messages.
         if source.text.parse::<Table>().is_ok_and(|keys| !keys.contains_key("workloads")) {
             source.text += "\n[workloads.messages]\npattern = \"permutation\"\nsize = \"1B\"\n";
         }
@@ -73,22 +73,23 @@ impl Simulation {
         self.network.hosts()
     }
 
-    /// Messages that are on their way.
+    /// Messages in flight.
     pub fn in_flight(&self) -> usize {
         self.network.in_flight()
     }
 
-    /// Host `from` sends `bytes` of payload to host `to` from now on: the number of the message, from 0 in the order
-    /// of the calls.
+    /// Host `from` sends `bytes` of payload to host `to` from now on. Returns the number of the message, from
+    /// 0 in the order of the calls.
     ///
     /// # Errors
-    /// If there is no such host, or the two are one; if the message is empty, or has more than 2^32 - 1 segments.
+    /// If there is no such host, or the two are the same; if the message is empty, or has more than 2^32 - 1
+    /// segments.
     pub fn send(&mut self, from: u32, to: u32, bytes: u64) -> Result<u64, Diagnostic> {
         self.network.send(from, to, bytes)
     }
 
-    /// Asks for [`Event::Timer`] at `time`, ps; at once, if that has passed. The number of the timer, from 0 in the order
-    /// of the calls, which is their order at one instant too.
+    /// Requests [`Event::Timer`] at `time`, ps; at once, if it has passed. Returns the number of the timer,
+    /// from 0 in the order of the calls, which is also their order at one instant.
     pub fn at(&mut self, time: Time) -> u64 {
         let number = self.timer;
         self.timer += 1;
@@ -96,8 +97,8 @@ impl Simulation {
         number
     }
 
-    /// Turns time until something happens, but not beyond `until`, ps: what that is. `None`: `until` is reached, or
-    /// nothing is on its way and there is no timer. At one instant messages come before timers.
+    /// Advances time to the next event, but not beyond `until`, ps, and returns the event. `None`: `until` is
+    /// reached, or nothing is in flight and there is no timer. At one instant messages come before timers.
     ///
     /// # Errors
     /// If messages wait forever: which ones, and what for.
@@ -117,7 +118,7 @@ impl Simulation {
     }
 }
 
-/// The case of them: workloads, which are not used, make no difference.
+/// The only case: workloads are not used, so they make no difference.
 fn only_case(mut cases: Vec<Case>) -> Result<Case, Diagnostic> {
     let axes = |case: &Case| {
         let mut axes = case.axes();

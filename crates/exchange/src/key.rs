@@ -1,6 +1,6 @@
-//! How flows are told apart.
+//! How flows are distinguished.
 
-/// What names a flow within its case and seed.
+/// The identity of a flow within its case and seed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub round: u64,
@@ -11,7 +11,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// What people call it: `flow 3, host 0 to 5`, with its group, and its round unless it is the first.
+    /// Its name for people: `flow 3, host 0 to 5`, with its group, and its round unless it is the first.
     pub fn name(&self) -> String {
         let Self { round, group, flow, from, to } = self;
         let group = if group.is_empty() { String::new() } else { format!("{group}: ") };

@@ -1,4 +1,4 @@
-//! The event queue: one event is taken, and one a packet's time later is put in.
+//! The event queue: takes out one event, and puts in another at a later time.
 
 use std::hint::black_box;
 
@@ -6,9 +6,9 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tresse_fabric::{Event, EventQueue, Ties};
 use tresse_units::{MICROSECOND, NEVER, SECOND, SplitMix, Time};
 
-/// As many events as the permutation over the fat tree of k = 8 has under way, about, and of k = 16.
+/// About as many events as are pending in a permutation over the fat tree of k = 8, and of k = 16.
 const FILLS: [u32; 2] = [2_000, 20_000];
-/// Under way for that long.
+/// How long an event is pending at most.
 const HORIZON: Time = 40 * MICROSECOND;
 
 fn events(c: &mut Criterion) {

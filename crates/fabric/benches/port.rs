@@ -1,4 +1,4 @@
-//! A port: a packet arrives, and is told when it will be at the far end.
+//! A port: a packet arrives, and the port computes when it will be at the far end.
 
 use std::hint::black_box;
 
@@ -25,7 +25,7 @@ fn port(c: &mut Criterion) {
     let mut group = c.benchmark_group("port");
     group.throughput(Throughput::Elements(1));
     let (limit, mark) = (Threshold::packets(100), Threshold::packets(10));
-    // How long a queue stands before the packets that arrive as fast as they leave.
+    // The length of the queue in front of packets that arrive as fast as they leave.
     for (name, standing) in [("idle", 0), ("a queue below the threshold", 5), ("a queue that marks", 20)] {
         group.bench_function(format!("admit, {name}"), |b| {
             let mut port = Port::new(PortConfig { limit, mark, ..CONFIG });

@@ -26,8 +26,8 @@ impl Queues<'_> {
 /// How a switch chooses among ports that lead to a destination on paths of the same length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Balancing {
-    /// By a hash of the flow, salted by switch so that one choice does not decide the next (RFC 2992's
-    /// hash; the salt is what switches have against polarisation).
+    /// By a hash of the flow, salted by switch so that one choice does not decide the next (RFC 2992's hash;
+    /// switches use the salt against polarisation).
     Ecmp,
     /// Each packet at random (random packet spraying: Dixit et al., INFOCOM 2013).
     Spray,
@@ -66,7 +66,7 @@ pub(crate) struct Chooser {
     pub shares: Option<Shares>,
 }
 
-/// Where a packet is: at a node, on its way to a destination, which the ports of a group lead to.
+/// Where a packet is: at a node, on its way to a destination, to which the ports of a group lead.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub node: u32,
@@ -97,7 +97,7 @@ impl Chooser {
         }
     }
 
-    /// There are `groups` groups now, and nothing is known of them.
+    /// There are `groups` groups now, and nothing is known about them.
     pub fn reset(&mut self, groups: usize) {
         if let Balancing::Drill { memory, .. } = self.balancing {
             self.best.clear();
@@ -105,7 +105,7 @@ impl Chooser {
         }
     }
 
-    /// Those of `members` that a flow may take from `node`: one, if that is known.
+    /// The ports of `members` that a flow may take from `node`: only one, if its choice is known.
     pub fn known<'a>(&self, node: u32, members: &'a [u32], hash: u32) -> &'a [u32] {
         match self.balancing {
             Balancing::Ecmp => &members[self.hashed(node, hash, members.len() as u32) as usize..][..1],
@@ -140,7 +140,7 @@ impl Chooser {
         members[place as usize]
     }
 
-    /// DRILL's rule: the shortest of d samples and m memories, which are what m were shortest.
+    /// DRILL's rule: the shortest of d samples and of m remembered ports; then remembers the m shortest.
     fn drill(
         &mut self,
         node: u32,
@@ -164,7 +164,7 @@ impl Chooser {
         for &port in best.iter().filter(|p| members.contains(p)) {
             add(port);
         }
-        // Stable: of equals the one that was drawn first.
+        // Stable: among equals, the one that was drawn first.
         candidates.sort_by_key(|c| c.0);
         for (place, candidate) in best.iter_mut().zip(candidates.iter()) {
             *place = candidate.1;

@@ -1,7 +1,7 @@
-//! The existing load balancers: who decides which of several paths a packet takes, with source and
-//! parameters.
+//! The existing load balancers, with source and parameters: they decide which of several paths a packet
+//! takes.
 //!
-//! What an experiment file may say about them and what is listed all comes from these declarations.
+//! The keys in experiment files and the lists of balancers are both derived from these declarations.
 
 use tresse_units::{MICROSECOND, Parameter, Range, Values, Whole};
 
@@ -10,7 +10,7 @@ use crate::flag::{Feedback, FlagConfig};
 use crate::holnet::HolnetConfig;
 use crate::threshold::Threshold;
 
-/// A load balancer as lists and experiment files name it.
+/// A load balancer, as it appears in lists and experiment files.
 #[derive(Debug)]
 pub struct Declaration {
     /// Its name in files and on the command line.
@@ -38,7 +38,7 @@ pub enum Follows {
     Packet,
     /// The flags of congested ports, for all traffic to one destination together.
     Flags,
-    /// Nothing of its own: a host that changes the hash which the switches follow.
+    /// Nothing itself: the host changes the hash that the switches follow.
     Host,
 }
 
@@ -81,7 +81,7 @@ pub fn all() -> &'static [Declaration] {
     ALL
 }
 
-/// The load balancer of that name.
+/// The load balancer with this name.
 pub fn find(name: &str) -> Option<&'static Declaration> {
     ALL.iter().find(|d| d.name == name)
 }
@@ -217,8 +217,8 @@ static ALL: &[Declaration] = &[
     },
 ];
 
-/// Names, ranges and defaults are those of Linux's `tcp_plb_*` (`suspend_rto`: `tcp_plb_suspend_rto_sec`), but that there 0 rounds or marks are allowed
-/// too, with which a flow would change its hash in every round.
+/// Names, ranges and defaults are those of Linux's `tcp_plb_*` (`suspend_rto`: `tcp_plb_suspend_rto_sec`),
+/// except that Linux also allows 0 rounds or marks, with which a flow would change its hash in every round.
 const PLB: &[Parameter] = &[
     Parameter {
         name: "cong_thresh",

@@ -4,13 +4,13 @@ use tresse_units::BitsPerSecond;
 
 use crate::topology::Topology;
 
-/// What the first half of the hosts, in their order, can send to the other half at once, if all links are used as
-/// well as they can be: the maximum flow between the two, or the narrowest cut that parts them, the hosts' own links
-/// among them. Of an odd number of hosts the one in the middle is in the second half. Bit/s; a sum beyond 2^64 - 1 is
-/// that.
+/// The rate at which the first half of the hosts, in their order, can send to the other half at once, if all
+/// links are used as well as possible: the maximum flow between the halves, or the narrowest cut that
+/// separates them, including the hosts' own links. With an odd number of hosts, the middle one is in the
+/// second half. Bit/s; a sum beyond 2^64 - 1 is capped there.
 ///
-/// Of a fat tree with one rate it is half its hosts' rates; of a leaf-spine with an even number of leaves half of what
-/// its leaves have to the spines, if that is less.
+/// For a fat tree with one rate it is half its hosts' rates; for a leaf-spine with an even number of leaves
+/// it is half the rate from its leaves to the spines, if that is less.
 pub fn bisection(topology: &Topology) -> BitsPerSecond {
     let network = &topology.network;
     let nodes = network.nodes as usize;
@@ -39,7 +39,7 @@ pub fn bisection(topology: &Topology) -> BitsPerSecond {
 struct Flow<'a> {
     ends: &'a [[u32; 2]],
     rates: Vec<u64>,
-    /// By port: what flows over it.
+    /// By port: the flow over it.
     carried: Vec<u64>,
     /// By node: the ports that leave it and those that lead to it.
     touching: Vec<Vec<usize>>,
@@ -48,8 +48,8 @@ struct Flow<'a> {
 }
 
 impl Flow<'_> {
-    /// Where a port leads from `node`, and how much more may flow there: on along the port, or back against what it
-    /// carries.
+    /// Where a port leads from `node`, and how much more may flow there: forward along the port, or back
+    /// against the flow that it carries.
     fn step(&self, node: u32, port: usize) -> (u32, u64) {
         match self.ends[port] {
             [from, to] if from == node => (to, self.rates[port] - self.carried[port]),
@@ -84,7 +84,7 @@ impl Flow<'_> {
         None
     }
 
-    /// Fills the paths that rise level by level; how much more flows then.
+    /// Fills the paths that rise level by level. Returns how much more flows then.
     fn block(&mut self, levels: &[u32]) -> u64 {
         let mut tried = vec![0; self.touching.len()];
         let mut more = 0u64;
@@ -103,7 +103,7 @@ impl Flow<'_> {
                         }
                     }
                     more = more.saturating_add(room);
-                    // Back to the source: the ports that are full now are passed over on the way.
+                    // Back to the source: the next walk skips the ports that are full now.
                     path.clear();
                     nodes.truncate(1);
                     continue;
@@ -119,7 +119,7 @@ impl Flow<'_> {
                         }
                     }
                     None => {
-                        // A dead end: not to be tried again from where it was come from.
+                        // A dead end: not to be tried again from the previous node.
                         nodes.pop();
                         path.pop();
                         if let Some(&before) = nodes.last() {

@@ -1,9 +1,9 @@
 //! How a network is cut into parts that are simulated side by side.
 //!
-//! A part owns ports. A packet's arrival belongs to the part that owns the port which it enters next, or the host
-//! that it is for. So between two parts only the links count over which packets go from one to the other, and as a
-//! packet is under way for the delay of such a link at least, parts that have reached the same time can advance
-//! that long without exchanging anything (Chandy and Misra's lookahead). What is simulated does not depend on the
+//! A part owns ports. A packet's arrival belongs to the part that owns the port that it enters next, or its
+//! destination host. So between two parts, only the links over which packets go from one to the other matter.
+//! A packet takes at least the delay of such a link, so parts that have reached the same time can advance
+//! that long without exchanging anything (Chandy and Misra's lookahead). The results do not depend on the
 //! cut.
 
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ use crate::topology::Topology;
 pub struct Cut {
     parts: usize,
     lookahead: Time,
-    /// By port: which part it belongs to, and to which the node at its far end.
+    /// By port: the part that it belongs to, and the part of the node at its far end.
     pub(crate) owners: Vec<u8>,
     pub(crate) lands: Vec<u8>,
     /// By port: whether packets that leave it may arrive in another part.
@@ -31,7 +31,7 @@ pub struct Cut {
 /// Which packets may be at a host within the lookahead.
 #[derive(Debug, Clone, Copy)]
 enum Reach {
-    /// Those in its part: what arrives there, or is sent there, needs the lookahead once more.
+    /// Those in its part: a packet that arrives there, or is sent there, needs the lookahead once more.
     Near,
     /// Any that its links can carry.
     Far(HostLinks),
@@ -133,7 +133,7 @@ impl Cut {
             links: hosts.iter().map(|into| into.links).max().unwrap_or(0),
             rate: hosts.iter().map(|into| into.rate).max().unwrap_or(0),
         };
-        // What comes straight from a host may come at any rate: a host may take time over its packets.
+        // Packets straight from a host may come at any rate, because a host may spend time on each packet.
         let reach = if network.ends.iter().any(|&[from, to]| is_host(from) && is_host(to)) {
             Reach::Any
         } else if is_deep {
@@ -178,7 +178,7 @@ impl Cut {
     }
 }
 
-/// The switches that are farthest from any host, if not all are next to one; in order.
+/// The switches farthest from any host, in order, unless all are next to one.
 struct Tops(Vec<u32>);
 
 impl Tops {
@@ -194,8 +194,9 @@ impl Tops {
     }
 }
 
-/// By node: the number of its region, of those that hang together without `apart`, in the order of their first nodes;
-/// and how many there are. Those apart have none.
+/// By node: the number of its region, and how many regions there are. Regions are the nodes that stay
+/// connected without those that are `apart`, in the order of their first nodes. Nodes that are apart have
+/// none.
 fn regions(topology: &Topology, apart: impl Fn(u32) -> bool) -> (Vec<usize>, usize) {
     const NONE: usize = usize::MAX;
     let network = &topology.network;
@@ -217,7 +218,7 @@ fn regions(topology: &Topology, apart: impl Fn(u32) -> bool) -> (Vec<usize>, usi
     (regions, count)
 }
 
-/// By node: those that it has a link to or from, and the other addresses of its host.
+/// By node: the nodes that it has a link to or from, and the other addresses of its host.
 fn neighbours(topology: &Topology) -> Vec<Vec<u32>> {
     let mut near = vec![Vec::new(); topology.network.nodes as usize];
     let addresses = (0..topology.hosts()).flat_map(|host| {
@@ -240,7 +241,8 @@ fn capacities(topology: &Topology) -> Vec<u128> {
     capacities
 }
 
-/// Regions in their order, into `parts` of about the same capacity: by node, and how many there are.
+/// Packs regions, in their order, into `parts` of about the same capacity: the part of each node, and how
+/// many parts there are.
 fn pack(
     network: &Network,
     topology: &Topology,
@@ -257,11 +259,11 @@ fn pack(
     ((0..network.nodes as usize).map(node).collect(), count)
 }
 
-/// The nodes in the order of their distance from the first, into `parts`; what has no delay between it, and a host
-/// and its switch, stay together.
+/// Packs the nodes, in the order of their distance from the first, into `parts`. Nodes with no delay between
+/// them stay together, and so do a host and its switch.
 fn pack_neighbours(topology: &Topology, parts: usize) -> (Vec<u8>, usize) {
     let network = &topology.network;
-    // Each node's own group, or that of the one which it stays with.
+    // Each node's own group, or the group of the node that it stays with.
     let mut group: Vec<u32> = (0..network.nodes).collect();
     let mut join = |a: u32, b: u32| {
         let (keep, gone) = (group[a as usize], group[b as usize]);
@@ -315,7 +317,7 @@ fn divide(weights: &[u128], parts: usize) -> (Vec<u8>, usize) {
     let mut of = Vec::new();
     let mut runs = 0;
     for &weight in weights {
-        // Where its middle lies.
+        // The run in which its middle falls.
         let at = ((2 * before + weight) * parts as u128 / (2 * total)) as usize;
         if last != Some(at) {
             (last, runs) = (Some(at), runs + 1);

@@ -1,21 +1,21 @@
-//! The names of what may cause an event in the fabric.
+//! The names of whatever may cause an event in the fabric.
 
 use crate::queue::NAME_BITS;
 
-/// Whatever may cause an event: a queued port, a port's far end. At one instant an entity has at most one event,
-/// so time, the class of the entity and [`Ties`](crate::Ties) order all events (design rule 4). A queued port under flow
-/// control may hear a pause frame as its packet departs: in place of a packet's id, a departure has 0 and a frame more, so
-/// the departure comes first.
+/// Whatever may cause an event: a queued port, a port's far end. At one instant an entity has at most one
+/// event, so time, the class of the entity and [`Ties`](crate::Ties) order all events (design rule 4). A
+/// queued port under flow control may receive a pause frame as its packet departs: in place of a packet's id,
+/// a departure has 0 and a frame has more, so the departure comes first.
 ///
 /// There are two classes. Departures from queued ports count from 0, arrivals at ports' far ends from
-/// [`ARRIVALS`]. So what leaves at an instant makes room for what arrives then. The caller's own events come
-/// after them, and HOLNET's balancers update their shares after all.
+/// [`ARRIVALS`]. So packets that leave at an instant make room for those that arrive then. The caller's own
+/// events come after both, and HOLNET's balancers update their shares last.
 pub type Entity = u32;
 
 /// The arrival at port 0's far end.
 pub const ARRIVALS: Entity = 1 << 23;
 
-/// Whether nothing orders these events of an open bucket, which are in order.
+/// Whether these two events of an open bucket, which is sorted, have no defined order.
 pub(crate) fn collide(one: u64, other: u64) -> bool {
     let is_arrival = one >> NAME_BITS & u64::from(ARRIVALS) != 0;
     let departs_first = one.is_multiple_of(1 << NAME_BITS) && one != other;

@@ -30,7 +30,7 @@ use crate::queue::{Event, EventQueue};
 use crate::queued_port::{Pool, PoolConfig, QueuedPort, QueuedPortConfig};
 use crate::ties::Ties;
 
-/// A route: the ports that a packet leaves by, one after the other, or the host that it is for.
+/// A route: the ports that a packet leaves by, one after the other, or its destination host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RouteId(u32);
 
@@ -49,9 +49,9 @@ const END: u32 = u32::MAX;
 const GONE: u32 = u32::MAX - 1;
 /// Set in the number of a host: from here on the nodes decide.
 const FORWARD: u32 = 1 << 31;
-/// In the list of queued ports: the port is none.
+/// In the list of queued ports: the port is not one of them.
 const NOT_QUEUED: u32 = u32::MAX;
-/// Whatever is above is not a port.
+/// Anything above is not a port.
 const LAST_PORT: u32 = FORWARD - 1;
 
 /// Ports, routes and packets under one clock.
@@ -89,7 +89,7 @@ pub struct Fabric<P> {
 enum Entry {
     /// It will be at the far end then.
     Arrives(Time),
-    /// Its arrival has been seen to, or it waits in a queued port.
+    /// Its arrival has been scheduled, or it waits in a queued port.
     Settled,
     /// It is dropped or lost.
     Dropped,
@@ -104,8 +104,8 @@ fn event_queue<'a>(ports: impl Iterator<Item = &'a PortConfig> + Clone, ties: Ti
 }
 
 impl<P: Copy> Fabric<P> {
-    /// A fabric of these ports, with routes of at most `longest_route` ports. `seed` decides in which order
-    /// packets arrive that do so at one instant.
+    /// A fabric of these ports, with routes of at most `longest_route` ports. `seed` decides the order of
+    /// packets that arrive at the same instant.
     pub fn new(ports: &[PortConfig], longest_route: usize, seed: u64) -> Self {
         assert!(ports.len() < ARRIVALS as usize, "fewer than 2^23 ports");
         Self {
@@ -252,11 +252,11 @@ impl<P: Copy> Fabric<P> {
         true
     }
 
-    /// Moves packets on until one arrives or is dropped, or until nothing happens up to and at `limit`: then
-    /// the caller's own next event comes first.
+    /// Moves packets on until one arrives or is dropped, or until nothing is left to happen up to and
+    /// including `limit`: then the caller's own next event comes first.
     ///
-    /// `soon` is asked of packets that may soon arrive what memory the caller will touch then: it is fetched.
-    /// This affects only the speed, and any address is allowed.
+    /// `soon` is called for packets that may soon arrive. It returns the memory that the caller will touch
+    /// then, which is prefetched. This affects only the speed, and any address is allowed.
     #[inline]
     pub fn advance(&mut self, limit: Time, soon: impl Fn(&P) -> *const u8) -> Option<Arrival<P>> {
         if self.queued_of.is_empty() {
@@ -287,7 +287,7 @@ impl<P: Copy> Fabric<P> {
         None
     }
 
-    /// One event: what has arrived at the end of its route, or was dropped.
+    /// One event: the packet that has arrived at the end of its route, or was dropped.
     #[inline(always)]
     fn handle(&mut self, event: Event) -> Option<Arrival<P>> {
         if event.entity < ARRIVALS {
@@ -319,7 +319,7 @@ impl<P: Copy> Fabric<P> {
         None
     }
 
-    /// A packet enters a port. One event a hop comes through here, and a call is a twentieth of its time.
+    /// A packet enters a port. This runs once per hop, and a call would take a twentieth of an event's time.
     #[inline(always)]
     fn enter(&mut self, number: u32, id: u32) -> Entry {
         let header = &mut self.packets.get_mut(id).header;
@@ -350,7 +350,7 @@ impl<P: Copy> Fabric<P> {
         Entry::Arrives(time)
     }
 
-    /// What the table of routes has where there is no port: the packet has arrived through `port`.
+    /// Handles an entry of the table of routes that is not a port: the packet has arrived through `port`.
     #[inline]
     fn beyond(&mut self, port: u32, entry: u32, id: u32) -> Next {
         match entry {
@@ -382,7 +382,7 @@ impl<P: Copy> Fabric<P> {
         self.now = now;
     }
 
-    /// The order of what happens at one instant.
+    /// The order of events at one instant.
     pub fn ties(&self) -> Ties {
         self.queue.ties()
     }

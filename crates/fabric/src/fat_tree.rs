@@ -209,7 +209,7 @@ impl FatTree {
         }
     }
 
-    /// The nodes at the two ends of a port's link: that which sends, and that to which it leads.
+    /// The nodes at the two ends of a port's link: the one that sends, and the one that it leads to.
     fn ends(&self, port: u32) -> [u32; 2] {
         let (half, i) = (self.half, port % self.hosts());
         let switch = i / half;

@@ -1,4 +1,4 @@
-//! Fixed paths: those that the subflows of a connection take when it, and no switch, decides.
+//! Fixed paths: the paths of a connection's subflows when the connection decides, not the switches.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,8 @@ pub struct Path {
 pub enum Own {
     /// A path.
     Path,
-    /// A link of the sending host, as with an address for each of its network cards; of the paths over it any.
+    /// A link of the sending host, as with an address for each of its network cards. It takes any path over
+    /// this link.
     HostLink,
 }
 
@@ -36,7 +37,7 @@ pub enum FixedPaths {
 }
 
 impl FixedPaths {
-    /// How many paths between two hosts differ, where they are most.
+    /// The number of distinct paths between the two hosts that have the most.
     pub fn most(&self) -> u32 {
         match self {
             Self::TwoLevel(tree, spread) => tree.addresses(*spread),
@@ -54,8 +55,8 @@ impl FixedPaths {
         }
     }
 
-    /// `count` paths for the subflows of one connection, at most [`FixedPaths::most`]; `draw(n)` gives a random
-    /// number below n. Where hosts are near to each other there may be fewer, so that some are the same.
+    /// `count` paths for the subflows of one connection, at most [`FixedPaths::most`]; `draw(n)` gives a
+    /// random number below n. Hosts near each other may have fewer paths, so some may be the same.
     ///
     /// # Panics
     /// If no path leads from `from` to `to`.
@@ -99,9 +100,9 @@ impl FixedPaths {
         }
     }
 
-    /// The ports that every path between two hosts has, such as those of a host's only link: whatever subflows
-    /// do, they share them. How virtual NICs are mapped is no necessity, so of virtual hosts they are those of a
-    /// host's only physical NIC.
+    /// The ports that every path between two hosts has, such as those of a host's only link: whatever
+    /// subflows do, they share them. The mapping of virtual NICs is not fixed, so for virtual hosts these are
+    /// only the ports of a host's only physical NIC.
     pub fn unavoidable(&self, from: u32, to: u32) -> Path {
         match self {
             Self::TwoLevel(tree, _) => in_all(

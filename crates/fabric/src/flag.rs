@@ -1,10 +1,9 @@
 //! HOLNET's congestion flag: a port is congested while its queue is at least a fraction of its limit
 //! (THESIS §2.5, "Congestion Detection"; catalogue S40).
 //!
-//! Others learn of a flag later, by the propagation delay of the links between, so what counts is its
-//! past state. Each port keeps the spans of time in which it was congested, as far back as anyone may
-//! learn of. A plain port knows a span's end as soon as a packet makes it longer, so no event is
-//! needed.
+//! Others learn of a flag later, by the propagation delay of the links between, so its past state counts.
+//! Each port keeps the spans of time in which it was congested, as far back as anyone may still learn about
+//! them. A plain port knows a span's end as soon as a packet makes it longer, so no event is needed.
 
 use std::collections::VecDeque;
 
@@ -15,11 +14,11 @@ use crate::threshold::Threshold;
 /// When ports are congested, and what nodes report to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlagConfig {
-    /// The fraction of a queue's limit from which on it is congested, in parts of 1000; the thesis has 800.
-    /// 1 to 1000. It is rounded up to whole packets or bytes. A queue without a limit has `unlimited`.
+    /// The fraction of a queue's limit from which it is congested, in parts of 1000; the thesis has 800. 1 to
+    /// 1000. It is rounded up to whole packets or bytes. A queue without a limit has `unlimited`.
     pub fraction: u32,
-    /// From which length on a queue without a limit is congested, above 0; [`Threshold::UNLIMITED`]: never. The thesis
-    /// gives no limit for the queues of hosts.
+    /// The length from which a queue without a limit is congested, above 0; [`Threshold::UNLIMITED`]: never.
+    /// The thesis gives no limit for the queues of hosts.
     pub unlimited: Threshold,
     /// The report of a node to the nodes before it.
     pub feedback: Feedback,
@@ -28,9 +27,9 @@ pub struct FlagConfig {
 /// Which congestion a next hop reports (catalogue 0.7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feedback {
-    /// That of the port that it would use: the thesis's. What lies farther off stays invisible.
+    /// The congestion of the port that it would use, as in the thesis. Anything farther away stays invisible.
     OneHop,
-    /// That, or what its own next hop reports.
+    /// The same, or the congestion that its own next hop reports.
     Backward,
 }
 
@@ -38,7 +37,7 @@ pub enum Feedback {
 #[derive(Debug)]
 pub(crate) struct Flag {
     config: FlagConfig,
-    /// Nobody asks for what is longer ago.
+    /// Nobody asks about times longer ago than this.
     pub memory: Time,
     /// When it was congested: the beginnings and ends, the last span last.
     spans: VecDeque<(Time, Time)>,
@@ -49,7 +48,7 @@ impl Flag {
         Self { config, memory: 0, spans: VecDeque::new() }
     }
 
-    /// From which length on a queue with this limit is congested.
+    /// The length from which a queue with this limit is congested.
     pub fn threshold(&self, limit: Threshold) -> Threshold {
         if limit == Threshold::UNLIMITED {
             self.config.unlimited

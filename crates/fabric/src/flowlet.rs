@@ -1,8 +1,8 @@
-//! Flowlets: the packets of a flow between two pauses, which keep to one port so that they keep their order
-//! (CONGA, Alizadeh et al., SIGCOMM 2014; LetFlow, Vanini et al., NSDI 2017).
+//! Flowlets: the packets of a flow between two pauses. They stay on one port to keep their order (CONGA,
+//! Alizadeh et al., SIGCOMM 2014; LetFlow, Vanini et al., NSDI 2017).
 //!
-//! As in these switches, a table of fixed size knows flows by a hash: two that fall together have their
-//! port and their pauses in common.
+//! As in these switches, a table of fixed size identifies flows by a hash: two flows that collide share their
+//! port and their pauses.
 
 use tresse_units::{Time, mix};
 

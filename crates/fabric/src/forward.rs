@@ -1,8 +1,8 @@
 //! How switches pass on a packet without a fixed path: the ports on the shortest paths to its
 //! destination, and which of them it takes.
 //!
-//! Hosts that are attached to one switch by one link are one destination until the last hop, so the
-//! tables stay small: they have a row a node and a column a switch with hosts.
+//! Hosts that are attached to one switch by one link are one destination until the last hop, so the tables
+//! stay small: they have one row per node and one column per switch with hosts.
 
 mod feedback;
 
@@ -130,8 +130,8 @@ impl Forwarding {
         })
     }
 
-    /// By which port the node at the far end of `port` will pass on a packet for the host `to`, if that is known before
-    /// the packet is there, and it is not for that node.
+    /// The port by which the node at the far end of `port` will pass on a packet for the host `to`, if that
+    /// is known before the packet is there and the packet is not for that node.
     #[inline]
     pub fn foresee(&self, port: u32, to: u32, header: &Header) -> Option<u32> {
         let node = self.far_end(port);
@@ -166,15 +166,15 @@ impl Forwarding {
         self.begin_shares(node..node + 1, None);
     }
 
-    /// The rate of a port is another one: HOLNET's shares over it begin anew, in proportion to the rates.
+    /// The rate of a port has changed: HOLNET's shares over it restart, in proportion to the rates.
     pub fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
         self.rates[port as usize] = rate;
         let node = self.network.ends[port as usize][0];
         self.begin_shares(node..node + 1, Some(port));
     }
 
-    /// Finds the shortest paths anew, over the links that are up: what a routing protocol does some time
-    /// after a link has changed.
+    /// Recomputes the shortest paths over the links that are up, as a routing protocol does some time after a
+    /// link has changed.
     pub fn reroute(&mut self) {
         let (incoming, outgoing) = (self.network.incoming(), self.network.outgoing());
         self.table = vec![NONE; self.network.nodes as usize * self.anchors.len()];

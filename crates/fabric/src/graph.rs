@@ -1,4 +1,5 @@
-//! A network as a graph of named nodes and links: what the papers' small topologies and users' files are built from.
+//! A network as a graph of named nodes and links, from which the papers' small topologies and users' files
+//! are built.
 
 mod dumbbell;
 mod thesis;
@@ -34,7 +35,7 @@ pub enum NodeKind {
 /// A host or a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// Its name, for people and in files; no two nodes have the same.
+    /// Its name, for people and in files; no two nodes have the same name.
     pub name: String,
     /// Its kind.
     pub kind: NodeKind,
@@ -47,8 +48,8 @@ pub struct GraphPort {
     pub ends: [usize; 2],
     /// Its layer, a place in [`Graph::layers`].
     pub layer: u8,
-    /// Its rate, delay, queue and losses; that of a host is the host's NIC. Of its losses only how likely they are
-    /// counts: [`Graph::topology`] gives each port a random stream of its own.
+    /// Its rate, delay, queue and losses; a host's port is its NIC. Only the probability of its losses
+    /// counts: [`Graph::topology`] gives each port its own random stream.
     pub config: PortConfig,
 }
 
@@ -67,7 +68,7 @@ pub struct Graph {
 /// Why a graph is not a network. Nodes are places in [`Graph::nodes`], ports in [`Graph::ports`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GraphError {
-    /// A port leads from or to a node that there is not.
+    /// A port leads from or to a node that does not exist.
     #[error("a link to a node that does not exist")]
     NoNode {
         /// The port.
@@ -81,7 +82,7 @@ pub enum GraphError {
         /// The node's name.
         name: String,
     },
-    /// Two nodes have one name.
+    /// Two nodes have the same name.
     #[error("two nodes are called `{name}`")]
     Twice {
         /// The second of them.
@@ -116,7 +117,7 @@ pub enum GraphError {
         node: usize,
         /// The name of a host with one.
         with: String,
-        /// The name of that without.
+        /// The name of the one without.
         without: String,
     },
     /// There are fewer than two hosts.
@@ -152,8 +153,9 @@ pub enum GraphError {
 }
 
 impl Graph {
-    /// The network. Its first nodes are the hosts, in the graph's order, then the switches in theirs. If hosts say no
-    /// racks, those whose first link leads to the same node are in one, numbered as they come.
+    /// The network. Its first nodes are the hosts, in the graph's order, then the switches in theirs. If the
+    /// hosts have no racks, those whose first link leads to the same node are in one rack, numbered in order
+    /// of appearance.
     ///
     /// # Errors
     /// If the graph is not a network in which every host reaches every other.
@@ -285,7 +287,7 @@ impl Graph {
         let is_switch = |node: usize| self.nodes[node].kind == NodeKind::Switch;
         let hosts = (0..self.nodes.len()).filter(|&n| !is_switch(n)).count();
         let mut seen = vec![false; self.nodes.len()];
-        // By host: the last group that it was met from, as the switch that the search began at.
+        // By host: the last group that reached it, identified by the switch where the search began.
         let mut met = vec![usize::MAX; self.nodes.len()];
         for start in (0..self.nodes.len()).filter(|&n| is_switch(n)) {
             let (mut open, mut reached) = (vec![start], 0);

@@ -1,8 +1,7 @@
 //! A histogram of times, such as round trips, of which there are too many to keep.
 //!
-//! Its buckets are log-linear: exact below 128, then 64 of one width in every octave. What a value's bucket stands
-//! for is off by half a bucket, 1/128 of the value, at the most. The mean, the least and the largest value
-//! are exact.
+//! Its buckets are log-linear: exact below 128, then 64 of one width in every octave. A bucket's value is off
+//! by half a bucket at the most, 1/128 of the value. The mean, the least and the largest value are exact.
 
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +74,7 @@ impl Histogram {
         self.range.map(|[_, max]| max)
     }
 
-    /// Its buckets that hold something: the least and the largest value that a bucket stands for, and how many values it
+    /// Its non-empty buckets: the least and the largest value that a bucket covers, and how many values it
     /// holds.
     pub fn buckets(&self) -> impl Iterator<Item = ([u64; 2], u64)> {
         let [min, max] = self.range.unwrap_or_default();
@@ -87,11 +86,11 @@ impl Histogram {
         })
     }
 
-    /// The smallest value that at least `part` of `whole` of the values do not exceed, such as `quantile(999, 1000)`,
-    /// but for 1/128 of it; exact below 128. `None` without values.
+    /// The smallest value that at least `part` of `whole` of the values do not exceed, such as
+    /// `quantile(999, 1000)`, to within 1/128 of it; exact below 128. `None` without values.
     ///
     /// # Panics
-    /// If `part` is more than `whole`, or that is 0.
+    /// If `part` is more than `whole`, or `whole` is 0.
     pub fn quantile(&self, part: u64, whole: u64) -> Option<u64> {
         assert!(part <= whole && whole > 0, "{part} of {whole}");
         let [min, max] = self.range?;
@@ -104,7 +103,7 @@ impl Histogram {
         Some(middle(self.first + place).clamp(min, max))
     }
 
-    /// Sees that there is a count of this bucket.
+    /// Makes sure that there is a count for this bucket.
     fn reach(&mut self, bucket: usize) {
         if self.counts.is_empty() {
             self.first = bucket;
@@ -142,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    /// Of every size alike: round trips are between 10^6 and 10^13 ps.
+    /// Every magnitude is equally likely: round trips are between 10^6 and 10^13 ps.
     fn values() -> impl Strategy<Value = Vec<u64>> {
         prop::collection::vec((any::<u64>(), 0u32..64).prop_map(|(v, shift)| v >> shift), 1..200)
     }

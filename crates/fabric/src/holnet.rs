@@ -1,8 +1,8 @@
-//! HOLNET's load balancers: shares of what a node sends towards a destination, one for each of its ports
-//! there, that move away from congestion (THESIS eq. (2.15)-(2.18), Table 2.1; catalogue S36, S37).
+//! HOLNET's load balancers: each port of a node towards a destination has a share of the traffic, and the
+//! shares move away from congestion (THESIS eq. (2.15)-(2.18), Table 2.1; catalogue S36, S37).
 //!
-//! While all n ports are congested alike the laws know no better one and drive the shares apart: eq. (2.17)
-//! with every rate falling by 1 is n p - 1. What they then fall back to is the source's slowing down.
+//! While all n ports are equally congested, the laws know no better one and drive the shares apart: eq.
+//! (2.17) with every rate falling by 1 is n p - 1. It is then left to the source to slow down.
 
 use tresse_units::{SplitMix, Time};
 
@@ -20,8 +20,8 @@ pub struct HolnetConfig {
     pub kappa: u32,
     /// Shares are updated at the multiples of this, at least 1 ps; the thesis has RTT/4.
     pub period: Time,
-    /// A packet takes the port of the flow's last one unless that was so long ago or longer: flowlets, as in
-    /// CONGA and LetFlow. Without it each packet takes a port for itself.
+    /// A packet takes the port of the flow's last packet unless that was at least this long ago: flowlets, as
+    /// in CONGA and LetFlow. Without it, each packet chooses its own port.
     pub flowlet_gap: Option<Time>,
 }
 
@@ -30,7 +30,7 @@ pub struct HolnetConfig {
 pub(crate) enum Law {
     /// Eq. (2.17).
     Percentage,
-    /// Eq. (2.15). Rates, scaled to add up to what arrives, which is the sources' to decide.
+    /// Eq. (2.15). Rates, scaled to add up to the arriving traffic, which the sources decide.
     Rate,
 }
 
@@ -39,13 +39,13 @@ pub(crate) enum Law {
 pub(crate) struct Shares {
     law: Law,
     config: HolnetConfig,
-    /// By node and destination: where its shares begin; `NONE` if it has one path there or none.
+    /// By node and destination: where its shares begin; `NONE` if it has only one path there, or none.
     start: Vec<u32>,
     destinations: u32,
-    /// In parts of [`ONE`], which those of one node and destination add up to.
+    /// In parts of [`ONE`]; the shares of one node and destination add up to it.
     shares: Vec<u64>,
     flowlets: Flowlets,
-    /// The node and destination of those that are updated.
+    /// The nodes and destinations whose shares are updated.
     pub updated: Vec<[u32; 2]>,
 }
 
@@ -102,8 +102,8 @@ impl Shares {
         self.updated.clear();
     }
 
-    /// The shares of a pair, a node and a destination, begin in proportion to the rates of its ports that may
-    /// be used; `most` ports will never be more.
+    /// Starts the shares of a pair, a node and a destination, in proportion to the rates of its usable ports,
+    /// of which there are never more than `most`.
     pub fn begin(&mut self, pair: [u32; 2], rates: impl Iterator<Item = u64>, most: u32) {
         let place = self.place(pair);
         if self.start[place] == NONE {
@@ -165,8 +165,8 @@ fn draw(shares: &[u64], members: &[u32], draws: &mut SplitMix) -> u32 {
 
 /// Eq. (2.18) by Table 2.1, then eq. (2.17) or (2.15), for one step of kappa; then shares below 0 are 0.
 ///
-/// r^in is the node's: r_max where any port towards the destination is congested or has a congested next hop
-/// (catalogue S36). While none is, r^in is 1 and nothing moves.
+/// r^in belongs to the node: r_max if any port towards the destination is congested or has a congested next
+/// hop (catalogue S36). While none is, r^in is 1 and nothing moves.
 fn update(law: Law, config: &HolnetConfig, shares: &mut [u64], ports: &[Congested]) {
     if !ports.iter().any(|p| p.local || p.next_hop) {
         return;
@@ -195,7 +195,7 @@ fn update(law: Law, config: &HolnetConfig, shares: &mut [u64], ports: &[Congeste
     normalise(shares);
 }
 
-/// Makes shares add up to [`ONE`]. What rounding leaves goes to the largest.
+/// Makes shares add up to [`ONE`]. The rounding error goes to the largest.
 fn normalise(shares: &mut [u64]) {
     let total: u128 = shares.iter().map(|&s| u128::from(s)).sum();
     for share in shares.iter_mut() {
@@ -213,7 +213,7 @@ mod tests {
 
     use super::*;
 
-    /// Eq. (2.15) and (2.17) as they are printed, Table 2.1 row by row. Nothing if hardly anything is left.
+    /// Eq. (2.15) and (2.17) as they are printed, Table 2.1 row by row. `None` if hardly anything is left.
     fn by_the_paper(
         law: Law,
         config: &HolnetConfig,
@@ -283,7 +283,7 @@ mod tests {
         }
     }
 
-    /// Catalogue S36 on two of four ports: one congested itself, the next hop of another one.
+    /// Catalogue S36 on two of four ports: one is congested itself, another has a congested next hop.
     #[test]
     fn one_update_by_hand() {
         let config = HolnetConfig { r_min: 100, r_max: 1500, kappa: 50, period: 1, flowlet_gap: None };
@@ -303,7 +303,7 @@ mod tests {
     }
 
     /// With every port congested p grows by kappa (n p - 1): 0.6 by 0.05 x 0.2; until the other paths have
-    /// nothing left. Even shares stay.
+    /// nothing left. Equal shares stay.
     #[test]
     fn congestion_everywhere_drives_shares_apart() {
         let config = HolnetConfig { r_min: 100, r_max: 1500, kappa: 50, period: 1, flowlet_gap: None };

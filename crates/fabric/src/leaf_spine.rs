@@ -1,8 +1,8 @@
 //! The leaf-spine network: every leaf switch has its own hosts, and a link to every spine switch.
 //!
 //! Between two hosts of different leaves there is one shortest path over each spine. A leaf's
-//! oversubscription is its hosts' rates over those of its links to spines: hosts x rate / (spines x
-//! rate).
+//! oversubscription is the ratio of its hosts' rates to the rates of its links to spines: hosts x rate /
+//! (spines x rate).
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub struct LeafSpine {
 /// Why a leaf-spine cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LeafSpineError {
-    /// Something is missing altogether: this.
+    /// There is none of this.
     #[error("a leaf-spine needs at least one of its {0}")]
     None(&'static str),
     /// There are more ports than fit.

@@ -1,8 +1,8 @@
 //! A data-centre fabric at packet level: time, events, packets, ports, routes and topologies.
 //!
-//! It knows no TCP and no clock: [`Fabric::send`] puts a packet on its route, [`Fabric::advance`]
-//! moves simulated time until a packet arrives, or is dropped or lost, or until the caller's own next event.
-//! A packet carries the caller's payload `P` untouched.
+//! It knows nothing of TCP and has no wall clock: [`Fabric::send`] puts a packet on its route,
+//! [`Fabric::advance`] moves simulated time until a packet arrives, or is dropped or lost, or until the
+//! caller's own next event. A packet carries the caller's payload `P` untouched.
 //!
 //! One event a packet-hop (design rule 5): a FIFO port of fixed rate knows at once when an arriving
 //! packet will leave, so only its arrival at the next node is an event.

@@ -31,8 +31,8 @@ impl From<tresse_units::Probability> for Probability {
 
 /// Independent losses: how likely a packet is lost, and the random numbers that decide.
 ///
-/// The n-th packet's number is a function of the seed, the port and n, so no port's losses depend on what
-/// other ports there are.
+/// The n-th packet's number is a function of the seed, the port and n, so a port's losses do not depend on
+/// the other ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loss {
     probability: Probability,
@@ -45,7 +45,7 @@ impl Loss {
 
     /// Losses of port number `port` under `seed`.
     pub fn new(probability: Probability, seed: u64, port: u32) -> Self {
-        // Mixed twice: the streams of two ports must not be one stream from two places.
+        // Mixed twice: two ports must not read the same stream from different positions.
         let of_run = SplitMix::new(SplitMix::new(seed).next());
         Self { probability, numbers: SplitMix::new(of_run.nth(u64::from(port) + 1)) }
     }
@@ -65,7 +65,7 @@ impl Loss {
 mod tests {
     use super::*;
 
-    /// Which packets are lost is the same forever: results rest on it.
+    /// The choice of lost packets must never change: results depend on it.
     #[test]
     fn a_port_loses_its_own_packets() {
         let tenth = Loss::new(Probability::from_parts((1 << 32) / 10), 7, 3);

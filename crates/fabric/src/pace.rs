@@ -2,11 +2,11 @@
 
 use tresse_units::{BitsPerSecond, SECOND, Time};
 
-/// The time that bytes take at a rate: a port's data about its rate.
+/// The time that bytes take at a rate: a port's form of its rate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace(u64);
 
-/// Fractional bits of the picoseconds a byte.
+/// Fractional bits of the picoseconds per byte.
 const PACE_BITS: u32 = 16;
 
 impl Pace {

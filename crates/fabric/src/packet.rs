@@ -20,15 +20,15 @@ pub struct Header {
     pub bytes: u16,
     /// The ECN field.
     pub ecn: Ecn,
-    /// The class of service (the DSCP of IP): which queue of a port with several it waits in, 0 to 7. Above it, what
-    /// [`Header::trimmable`] and [`Header::trimmed`] tell.
+    /// The class of service (the DSCP of IP), 0 to 7: selects the queue in a port with several. The bits
+    /// above it hold what [`Header::trimmable`] and [`Header::trimmed`] return.
     pub class: u8,
-    /// A hash of addresses and ports: packets with the same one are the same flow to ECMP.
+    /// A hash of addresses and ports: to ECMP, packets with the same hash are one flow.
     pub hash: u32,
 }
 
 impl Header {
-    /// The class that no port has more of: packets in it wait in the last one of every port.
+    /// The highest class of any port: packets in it wait in the last class of every port.
     pub const LAST_CLASS: u8 = 7;
 
     /// For a packet of `bytes` in class 0, of a flow whose path needs no hash.
@@ -61,7 +61,7 @@ impl Header {
         self.class & TRIMMABLE != 0
     }
 
-    /// Cuts it to `bytes`, of the last class of every port from here on.
+    /// Cuts it to `bytes`; from here on it is in the last class of every port.
     pub(crate) fn trim(&mut self, bytes: u16, last_hop: bool) {
         self.bytes = bytes;
         self.class = TRIMMED | Self::LAST_CLASS | if last_hop { LAST_HOP } else { 0 };
@@ -84,7 +84,7 @@ const TRIMMED: u8 = 0x80;
 pub struct Packet<P> {
     /// The entry of the route table for the node at which it will arrive: the next port.
     pub(crate) next: u32,
-    /// Where the table has the one after that.
+    /// Where the table has the entry after that.
     pub(crate) cursor: u32,
     /// The fields that switches read.
     pub header: Header,

@@ -3,8 +3,8 @@
 //! First in, first out, at a fixed rate; so on arrival the port already knows its backlog and when
 //! the packet will leave (design rule 5). It decides drop, mark and departure at once.
 //!
-//! The queue is what waits: the packet that is being transmitted, and the arriving one, are not in
-//! it. That is what a switch's (and ns-3's) queue holds when a packet arrives.
+//! The queue holds the packets that wait, without the one in transmission and the arriving one. A switch's
+//! (and ns-3's) queue holds the same when a packet arrives.
 
 mod closely;
 mod config;
@@ -29,9 +29,9 @@ use processing::Processed;
 
 /// An output port: two cache lines. Data that few packets need is elsewhere.
 ///
-/// It remembers the departure times of the packets that it let in last. Departures are in order, so
-/// "more than n packets have not left" is one look at the n-th last departure, and nothing ever has
-/// to be taken out of the memory: what is too old is overwritten.
+/// It remembers the departure times of the packets that it let in last. Departures are in order, so "more
+/// than n packets have not left" is one look at the n-th last departure, and nothing ever has to be removed:
+/// entries that are too old are overwritten.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Port {
@@ -56,8 +56,8 @@ pub struct Port {
     /// The place of the next departure in `recent`.
     tail: u8,
     role: Role,
-    /// The lowest bits of the last departures, a ring. Those of the streak lie so near to `busy_until` that
-    /// these bits tell them; the others are over. Second cache line.
+    /// The lowest bits of the last departures, a ring. Those of the streak are so close to `busy_until` that
+    /// these bits suffice; the others are over. Second cache line.
     recent: [u32; RECENT],
 }
 
@@ -79,8 +79,8 @@ struct Rare {
     marks: u64,
     /// Until then every packet is dropped.
     shut_until: Time,
-    /// Departures that still lie ahead and are older than the recent ones, in order; of a slow port, all
-    /// departures. Those in front may be over.
+    /// Future departures that are older than the recent ones, in order; for a slow port, all departures.
+    /// Those in front may be over.
     older: VecDeque<Time>,
     flag: Option<Box<Flag>>,
     non_ect: NonEct,
@@ -142,8 +142,8 @@ impl Port {
     }
 
     /// A packet arrives at `now`: when it will be at the far end, or `None` if it is dropped or lost, or if
-    /// the port is queued: the queued port is to be asked then. May set `ecn` to CE. `now` must not lie before
-    /// an earlier call's.
+    /// the port is queued: then ask the queued port. May set `ecn` to CE. `now` must not be earlier than in a
+    /// previous call.
     #[inline]
     pub fn admit(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> Option<Time> {
         if self.must_examine(now) {
@@ -179,8 +179,8 @@ impl Port {
         departure + self.delay
     }
 
-    /// When a packet is at the far end that would be there at `time` if its host took no time. Of each packet of a port
-    /// where every one is examined, once.
+    /// When a packet is at the far end, if without its host's processing it would be there at `time`. Called
+    /// once for each packet of a port that examines every packet.
     #[inline]
     pub(crate) fn processed(&mut self, time: Time) -> Time {
         if self.examine_all == 0 {
@@ -195,15 +195,15 @@ impl Port {
         self.pace.time(bytes)
     }
 
-    /// Bytes that wait or are not yet on the wire at `now`, rounded up. Of a port that is not queued.
+    /// Bytes that wait or are not yet on the wire at `now`, rounded up. Only for a port that is not queued.
     pub fn backlog(&self, now: Time) -> u64 {
         self.pace.bytes(self.busy_until.saturating_sub(now))
     }
 
-    /// How long it has been sending until `now`, ps; up to 1 ps wrong for each packet. Of a port without a real
-    /// server.
+    /// How long it has been sending until `now`, ps; up to 1 ps wrong for each packet. Only for a port that
+    /// is not queued.
     pub fn busy(&self, now: Time) -> Time {
-        // What waits has been counted, and is not sent.
+        // Waiting packets have been counted, but not sent.
         self.pace.total(self.bytes).saturating_sub(self.busy_until.saturating_sub(now))
     }
 
@@ -223,8 +223,8 @@ impl Port {
         self.rare.config
     }
 
-    /// The packet may be lost, or the queue may be full, above K, averaged, congested or longer than what
-    /// is recent. False if the packet is lost or dropped.
+    /// The packet may be lost, or the queue may be full, above K, averaged, congested or longer than the
+    /// recent departures. False if the packet is lost or dropped.
     pub(crate) fn examine(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> bool {
         if self.examine_all != 0 || self.role == Role::Flagged {
             return self.examine_closely(now, bytes, ecn);
@@ -268,7 +268,7 @@ impl Port {
         (self.queued != NOT_QUEUED).then_some(self.queued as usize)
     }
 
-    /// Whether what leaves it may arrive in another part of the network.
+    /// Whether packets that leave it may arrive in another part of the network.
     #[inline]
     pub(crate) fn crosses(&self) -> bool {
         self.role == Role::Crossing

@@ -1,7 +1,7 @@
-//! The event queue: a calendar of what happens soon, and a heap of what happens late.
+//! The event queue: a calendar for near events, and a heap for far ones.
 //!
-//! Events come out in the order of time, at one time in that of [`Ties`]: the model alone decides it (design
-//! rule 4).
+//! Events come out in the order of time, and at the same time in the order of [`Ties`]: the model alone
+//! decides it (design rule 4).
 //!
 //! The calendar is a ring of buckets, each a short span of time. A bucket is a chain of chunks, each
 //! a cache line with up to seven events by value; chunks are reused, the last one freed first. A bit
@@ -52,13 +52,14 @@ const CHUNK: usize = 7;
 /// Chunk 0 ends every chain.
 const END: u32 = 0;
 
-/// The first chunk of a bucket, and how many events it holds: so an event is filed without a look at the chunk.
+/// The first chunk of a bucket, and how many events it holds, so that an event is filed without reading the
+/// chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Head(u32);
 
 impl Head {
     const LENGTH_BITS: u32 = 3;
-    /// Of an empty bucket. Its chunk counts as full, so that filing the first event is no special case.
+    /// An empty bucket's. Its chunk counts as full, so that filing the first event is no special case.
     const EMPTY: Self = Self::new(END, CHUNK);
 
     const fn new(chunk: u32, length: usize) -> Self {
@@ -78,7 +79,7 @@ impl Head {
 
 const _: () = assert!(CHUNK < 1 << Head::LENGTH_BITS && (NAMES as u64) < 1 << (32 - Head::LENGTH_BITS));
 
-/// The event queue; see the module's head.
+/// The event queue; see the module documentation.
 #[derive(Debug)]
 pub struct EventQueue {
     ties: Ties,
@@ -106,7 +107,7 @@ pub struct EventQueue {
     far_bucket: u64,
 }
 
-/// The ring's size at most: 1 MiB of heads.
+/// The maximum size of the ring: 1 MiB of heads.
 const MAX_BUCKETS: u64 = 1 << 18;
 
 impl EventQueue {
@@ -148,7 +149,7 @@ impl EventQueue {
     #[inline]
     fn push_names(&mut self, time: Time, names: u64) {
         let bucket = time >> self.shift;
-        // Of a bucket that is open or over this is beyond everything.
+        // For a bucket that is open or over, this wraps to a huge number.
         let distance = bucket.wrapping_sub(self.cursor + 1);
         if distance < self.heads.len() as u64 - 1 {
             self.file(bucket, (time - (bucket << self.shift)) << (2 * NAME_BITS) | names);
@@ -157,8 +158,8 @@ impl EventQueue {
         }
     }
 
-    /// The next event, if it comes at `limit` or before. After `None`, nothing may be pushed that comes
-    /// before that `limit`.
+    /// The next event, if it comes at or before `limit`. After `None`, no event before that `limit` may be
+    /// pushed.
     #[inline]
     pub fn pop_until(&mut self, limit: Time) -> Option<Event> {
         loop {
@@ -197,7 +198,8 @@ impl EventQueue {
         }
     }
 
-    /// No event comes earlier: the next one's time, or when its bucket begins; [`NEVER`] if there is none.
+    /// A time before which no event comes: the time of the next one, or the start of its bucket; [`NEVER`] if
+    /// there is none.
     pub fn earliest(&self) -> Time {
         if let Some(&word) = self.open.get(self.next) {
             return self.start + (word >> (2 * NAME_BITS));
@@ -323,7 +325,7 @@ impl EventQueue {
         let (mut i, mut events) = (head.chunk(), head.length());
         loop {
             let chunk = &mut self.chunks[i as usize];
-            // All of it, then what is unused off again: a copy of a size that is known is faster.
+            // Copies the whole chunk and cuts off the unused rest: a copy of known size is faster.
             self.open.extend_from_slice(&chunk.events);
             self.open.truncate(events);
             events += CHUNK;
@@ -352,7 +354,7 @@ impl EventQueue {
             self.reach(self.far_bucket);
         }
         let bucket = self.scan();
-        // Far events lie beyond the ring as it was when they were pushed, and it has turned since.
+        // Far events were beyond the ring when they were pushed, but it has turned since.
         if self.far_bucket <= bucket {
             self.reach(bucket);
             return Some(self.scan());

@@ -1,8 +1,8 @@
 //! A queued port, one that keeps its queues: several classes, a shared buffer, a rate that changes, a link that fails.
 //!
 //! Where a plain port knows an arriving packet's departure at once, this one cannot: a later packet of
-//! another class may go first, or the rate may change. So it keeps its queues, and a departure is an event
-//! of its own where something waits for it.
+//! another class may go first, or the rate may change. So it keeps its queues, and a departure is a separate
+//! event if something waits for it.
 
 mod classes;
 mod config;
@@ -42,8 +42,8 @@ impl Pool {
     }
 }
 
-/// A queued port. What every packet touches comes first, in one cache line; then its classes, the first two of them
-/// without a place of their own in memory.
+/// A queued port. The fields that every packet touches come first, in one cache line; then its classes, the
+/// first two of them without a separate allocation.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct QueuedPort {
@@ -52,7 +52,7 @@ pub(crate) struct QueuedPort {
     departure: Time,
     delay: Time,
     pace: Pace,
-    /// How long all transmissions that were begun take.
+    /// The total time of all transmissions so far, including the current one.
     begun: Time,
     /// The packet that is, or was last, in transmission.
     sending: Packet,
@@ -64,7 +64,7 @@ pub(crate) struct QueuedPort {
     up: bool,
     /// Whether its departure is an event, because packets wait or a shared buffer must be notified.
     awaited: bool,
-    /// The class at the head of `active` has got its quantum of this round.
+    /// The class at the head of `active` has received its quantum for this round.
     granted: bool,
     /// Packets are marked by what waits behind them when their transmission begins.
     pub marks_behind: bool,
@@ -79,7 +79,7 @@ pub(crate) struct QueuedPort {
     active: Order,
     /// The shared buffer.
     pool: Option<u32>,
-    /// At which the packet in transmission goes on: that of its beginning.
+    /// The pace of the packet in transmission: the one at which it began.
     sending_pace: Pace,
     rate: BitsPerSecond,
 }
@@ -87,9 +87,9 @@ pub(crate) struct QueuedPort {
 /// How the next packet is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Discipline {
-    /// Of one class.
+    /// There is one class.
     One,
-    /// Of the last of two classes as long as it has one, else of the other.
+    /// From the last of two classes as long as it has one, otherwise from the other.
     PriorityOfTwo,
     /// By deficit round robin, behind a class that goes before all others if there is one.
     Several,
@@ -130,7 +130,7 @@ impl QueuedPort {
         }
     }
 
-    /// Fetches what a packet that comes or leaves will touch.
+    /// Prefetches the memory that a packet will touch when it arrives or leaves.
     #[inline]
     pub fn prefetch(own: *const Self) {
         (0..size_of::<Self>().div_ceil(64))
@@ -154,13 +154,13 @@ impl QueuedPort {
         header.service().min(self.classes.len() as u8 - 1)
     }
 
-    /// To how many bytes it cuts a packet for which there is no room, if it does.
+    /// The size in bytes to which it cuts a packet for which there is no room, if it does.
     pub fn trims(&self, header: &Header) -> Option<u16> {
         (self.trim > 0 && header.is_trimmable() && header.bytes > self.trim).then_some(self.trim)
     }
 
-    /// What a packet that arrives now meets: `None` if there is no room, else whether its class's queue is above
-    /// the marking threshold.
+    /// The state for a packet that arrives now: `None` if there is no room, otherwise whether its class's
+    /// queue is above the marking threshold.
     #[inline]
     pub fn meets(&self, now: Time, packet: Packet, pool: Option<&Pool>) -> Option<bool> {
         let own = &self.classes[usize::from(packet.class)];
@@ -178,7 +178,7 @@ impl QueuedPort {
         Some(!self.marks_behind && self.is_above(own, |mark| self.length(packet.class, mark, now)))
     }
 
-    /// Whether what waits in a class, without the packet in transmission, is above the marking threshold.
+    /// Whether the waiting packets of a class, without the one in transmission, exceed the marking threshold.
     pub fn is_above_behind(&self, class: u8) -> bool {
         let own = &self.classes[usize::from(class)];
         self.is_above(own, |mark| if mark.is_bytes() { own.bytes } else { own.queue.len() as u64 })
@@ -197,8 +197,8 @@ impl QueuedPort {
         }
     }
 
-    /// Lets a packet in. If it is in transmission at once, when it reaches the far end. If its departure or that
-    /// of the packet before it is an event from now on, when.
+    /// Lets a packet in. Returns when it reaches the far end, if its transmission begins at once; and the
+    /// time of its departure, or of the departure before it, if that is an event from now on.
     #[inline]
     pub fn admit(&mut self, now: Time, packet: Packet, pool: Option<&mut Pool>) -> [Option<Time>; 2] {
         let awaited = std::mem::replace(&mut self.awaited, true);
@@ -223,8 +223,8 @@ impl QueuedPort {
         [None, (!awaited).then_some(self.departure)]
     }
 
-    /// The packet in transmission has left. Which packet is in transmission now, and when it reaches the far
-    /// end; when it departs, if that is an event.
+    /// The packet in transmission has left. Returns which packet is in transmission now and when it reaches
+    /// the far end; and when it departs, if that is an event.
     #[inline]
     pub fn depart(&mut self, now: Time, pool: Option<&mut Pool>) -> Option<(u32, Time, Option<Time>)> {
         let shared = pool.is_some() || self.obeys;
@@ -256,8 +256,8 @@ impl QueuedPort {
         self.up = true;
     }
 
-    /// The link fails. `queued` gets the packets that waited: they are gone now. The one that is in transmission
-    /// departs, to arrive nowhere.
+    /// The link fails. `queued` gets the packets that waited: they are gone now. The one in transmission
+    /// departs, but arrives nowhere.
     pub fn fail(&mut self, pool: Option<&mut Pool>, queued: &mut Vec<u32>) {
         self.up = false;
         let mut bytes = 0;
@@ -330,7 +330,7 @@ impl QueuedPort {
         self.sending_pace.bytes(self.departure.saturating_sub(now))
     }
 
-    /// How long the queue of a class is, in the unit of `threshold`.
+    /// The length of a class's queue, in the unit of `threshold`.
     #[inline]
     fn length(&self, class: u8, threshold: Threshold, now: Time) -> u64 {
         let own = &self.classes[usize::from(class)];

@@ -10,7 +10,7 @@ use crate::threshold::Threshold;
 pub struct RedConfig {
     /// Below this averaged length nothing is signalled.
     pub min: Threshold,
-    /// From this averaged length on everything is; with `gentle`, from twice this length on.
+    /// From this averaged length on, every packet is signalled; with `gentle`, from twice this length on.
     pub max: Threshold,
     /// The probability just below `max`, in parts of 2^16.
     pub probability: u32,
@@ -18,8 +18,8 @@ pub struct RedConfig {
     pub weight: u32,
     /// Above `max` the probability goes on to 1 at twice `max` (Floyd 2000) instead of jumping there.
     pub gentle: bool,
-    /// Signals depend on those before, so that the gaps between them are uniform (§4, eq. 3); else each packet is signalled
-    /// with the probability, whatever happened before.
+    /// Signals depend on earlier ones, so that the gaps between them are uniform (§4, eq. 3); otherwise each
+    /// packet is signalled with the same probability, whatever happened before.
     pub uniform: bool,
     /// Which random stream it draws from: the run's seed and the port's number.
     pub stream: (u64, u32),
@@ -54,7 +54,7 @@ impl Red {
     }
 
     /// A packet meets a queue of `length`, which has been empty for `idle`; a typical packet takes
-    /// `packet_time`. Whether it is to be signalled.
+    /// `packet_time`. Returns whether to signal it.
     pub fn arrive(&mut self, length: u64, idle: Time, packet_time: Time) -> bool {
         // As if small packets had arrived while the queue was empty (§4, m).
         let missed = idle / packet_time.max(1);

@@ -1,4 +1,4 @@
-//! Fixed paths over the fewest links, for topologies that have no routing of their own.
+//! Fixed paths over the fewest links, for topologies without their own routing.
 //!
 //! The paths from one host to another that are as short as any are numbered in the order of their ports'
 //! numbers, so that the k-th of them can be found without the others. Hosts that are attached to one
@@ -18,9 +18,10 @@ pub struct ShortestPaths {
     twins: Vec<u32>,
     /// By node: the ports by which packets leave it.
     outgoing: Vec<Vec<u32>>,
-    /// By host: its destination, and the port that leads from there to the host, if the host is not it.
+    /// By host: its destination, and the port that leads from there to the host, unless the host is the
+    /// destination.
     last: Vec<(usize, Option<u32>)>,
-    /// By destination and node. Copies share it: of 8192 hosts it has 40 MB.
+    /// By destination and node. Copies share it: with 8192 hosts it takes 40 MB.
     counts: Arc<[Vec<ShortestTo>]>,
 }
 
@@ -29,7 +30,7 @@ pub struct ShortestPaths {
 struct ShortestTo {
     /// Ports on each.
     length: u32,
-    /// How many there are; 0 if there is none. Beyond 2^32 - 1 it is that.
+    /// How many there are; 0 if there is none. Capped at 2^32 - 1.
     count: u32,
 }
 
@@ -63,7 +64,7 @@ impl ShortestPaths {
         paths
     }
 
-    /// How many shortest paths there are from one host to another; beyond 2^32 - 1 it is that.
+    /// How many shortest paths there are from one host to another; capped at 2^32 - 1.
     pub fn count(&self, from: u32, to: u32) -> u32 {
         if from == to { 0 } else { self.counts[self.last[to as usize].0][from as usize].count }
     }
@@ -79,18 +80,18 @@ impl ShortestPaths {
         ports.collect()
     }
 
-    /// How many there are between the two hosts that have the most; at least 1.
+    /// The number of paths between the two hosts that have the most; at least 1.
     pub fn most(&self) -> u32 {
         self.between_hosts(|paths| paths.count)
     }
 
-    /// No fewer ports than the longest of them has.
+    /// An upper bound of the ports of the longest path.
     pub fn longest(&self) -> usize {
         // One more for the last hop.
         self.between_hosts(|paths| paths.length) as usize + 1
     }
 
-    /// Two hosts without a path from the first to the second; none if every host reaches every other.
+    /// Two hosts without a path from the first to the second; `None` if every host reaches every other.
     pub fn unreachable(&self) -> Option<(u32, u32)> {
         // By destination, of which there are far fewer than hosts. A host reaches its own.
         let hosts = self.last.len();
@@ -123,8 +124,8 @@ impl ShortestPaths {
         Path { there, back }
     }
 
-    /// For every two nodes `0..hosts` with a path from the first to the second: calls `each` with them and with the
-    /// least and the most that `cost` of the ports adds up to on any of their shortest paths.
+    /// For every two nodes `0..hosts` with a path from the first to the second: calls `each` with them and
+    /// with the least and the greatest sum of the ports' `cost` on any of their shortest paths.
     pub fn spans(&self, cost: impl Fn(u32) -> u64, mut each: impl FnMut(u32, u32, [u64; 2])) {
         let hosts = self.last.len() as u32;
         let mut members = vec![Vec::new(); self.counts.len()];
@@ -152,8 +153,9 @@ impl ShortestPaths {
         }
     }
 
-    /// If every pair of nodes `0..hosts` for which `talks(from, to)` sends one unit evenly over all its shortest
-    /// paths: what each port carries, and how many units there are. Pairs without a path send nothing.
+    /// The load of each port, and the number of units, if every pair of nodes `0..hosts` for which
+    /// `talks(from, to)` sends one unit evenly over all its shortest paths. Pairs without a path send
+    /// nothing.
     pub(crate) fn loads(&self, talks: impl Fn(u32, u32) -> bool) -> (Vec<f64>, f64) {
         let hosts = self.last.len() as u32;
         let mut members = vec![Vec::new(); self.counts.len()];
@@ -200,7 +202,7 @@ impl ShortestPaths {
         })
     }
 
-    /// By node, what there is of its shortest paths to `node`.
+    /// By node: its shortest paths to `node`.
     fn counts_to(&self, node: u32, hosts: u32) -> Vec<ShortestTo> {
         let mut counts = vec![ShortestTo::default(); self.outgoing.len()];
         counts[node as usize].count = 1;

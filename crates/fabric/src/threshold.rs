@@ -1,4 +1,4 @@
-//! The length of a queue from which on something happens to a packet.
+//! The length of a queue from which something happens to a packet.
 
 use tresse_units::Queue;
 
@@ -35,14 +35,14 @@ impl Threshold {
         u64::from(self.0 & !Self::BYTES)
     }
 
-    /// Whether it is above 0 and below `limit`, and both count the same.
+    /// Whether it is above 0 and below `limit`, and both have the same unit.
     pub fn is_below(self, limit: Self) -> bool {
         self.is_bytes() == limit.is_bytes()
             && limit != Self::UNLIMITED
             && (1..limit.value()).contains(&self.value())
     }
 
-    /// `parts` of 1000 of a limit, rounded up, at least 1; without a limit unlimited.
+    /// `parts` of 1000 of a limit, rounded up, at least 1; unlimited without a limit.
     pub(crate) fn fraction(self, parts: u32) -> Self {
         if self == Self::UNLIMITED {
             return self;

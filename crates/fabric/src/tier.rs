@@ -1,7 +1,7 @@
-//! Tiers: the ports that traffic crosses side by side, and which of them is narrowest for it.
+//! Tiers: the ports that traffic crosses in parallel, and which tier is narrowest for it.
 //!
-//! What load an oversubscribed fabric has depends on where one looks (catalogue 0.5), so a load is a share of what
-//! the narrowest tier can carry.
+//! The load of an oversubscribed fabric depends on where it is measured (catalogue 0.5), so a load is a share
+//! of the narrowest tier's capacity.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tresse_units::BitsPerSecond;
 use crate::shortest::ShortestPaths;
 use crate::topology::Topology;
 
-/// Where the ports of a tier lead. A node is as high as its shortest path to a host is long.
+/// Where the ports of a tier lead. A node's height is the length of its shortest path to a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     /// Away from the hosts.
@@ -41,15 +41,16 @@ pub struct Tier {
     pub direction: Direction,
     /// How many ports there are that the traffic can use.
     pub ports: u32,
-    /// The sum of their rates, bit/s; beyond 2^64 - 1 it is that.
+    /// The sum of their rates, bit/s; capped at 2^64 - 1.
     pub capacity: BitsPerSecond,
-    /// How many of them a bit of the traffic crosses on the mean, above 0: 1 if all of it crosses the tier once.
+    /// How many of them a bit of the traffic crosses on average, above 0: 1 if all of it crosses the tier
+    /// once.
     pub crossings: f64,
 }
 
 impl Tier {
-    /// The most that the traffic can carry in all as far as this tier goes, bit/s: at this rate its ports are busy
-    /// all the time on the mean. It is `capacity` if all the traffic crosses the tier once.
+    /// The highest total rate of the traffic that this tier allows, bit/s: at this rate its ports are busy
+    /// all the time on average. It is `capacity` if all the traffic crosses the tier once.
     pub fn throughput(&self) -> f64 {
         self.capacity as f64 / self.crossings
     }
@@ -59,7 +60,7 @@ impl Tier {
 /// between others, over all shortest paths evenly: by layer from the hosts up, and by direction.
 pub fn tiers(topology: &Topology, talks: impl Fn(u32, u32) -> bool) -> Vec<Tier> {
     let each = topology.network.hosts / topology.hosts();
-    // Asked for every pair of addresses, of which there may be many millions: no divisions.
+    // Called for every pair of addresses, of which there may be many millions: no divisions.
     let host: Vec<u32> = (0..topology.network.hosts).map(|address| address / each).collect();
     let between = |from: u32, to: u32| {
         let [from, to] = [from, to].map(|address| host[address as usize]);
@@ -98,8 +99,8 @@ pub fn tiers(topology: &Topology, talks: impl Fn(u32, u32) -> bool) -> Vec<Tier>
     tiers
 }
 
-/// The tier that fills first as traffic between hosts that `talks(from, to)` grows: what a load is a share of, with
-/// [`Tier::throughput`]. Of equals the first, so the hosts' own links. None if nobody sends.
+/// The tier that fills first as traffic between hosts that `talks(from, to)` grows. A load is a share of its
+/// [`Tier::throughput`]. Among equals the first, so the hosts' own links. `None` if nobody sends.
 pub fn narrowest_tier(topology: &Topology, talks: impl Fn(u32, u32) -> bool) -> Option<Tier> {
     tiers(topology, talks).into_iter().min_by(|a, b| a.throughput().total_cmp(&b.throughput()))
 }

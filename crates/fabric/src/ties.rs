@@ -1,9 +1,9 @@
 //! The order of events at the same instant.
 //!
-//! In a network of equal links many do, again and again: an order by number would let the same host win each
-//! time, which nothing in a real network does. So the order is drawn anew for each instant. It is a function
-//! of the seed, the instant and who causes the event: neither of what was pushed first, nor of what else there
-//! is (design rule 4).
+//! In a network of equal links, many events coincide again and again. An order by number would let the same
+//! host win each time, which never happens in a real network. So the order is drawn anew for each instant. It
+//! is a function of the seed, the instant and the entity that causes the event; it does not depend on what
+//! was pushed first, nor on other entities (design rule 4).
 
 use tresse_units::{SplitMix, Time, mix};
 
@@ -13,17 +13,17 @@ use crate::entity::{ARRIVALS, Entity};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ties(u64);
 
-/// The name of what is drawn here, beside those of balancers and ports.
+/// The purpose of these random numbers, next to those of balancers and ports.
 const TIES: u64 = 4;
 
-/// An entity within its class, and its rank, lie below.
+/// An entity within its class, and its rank, are below this.
 const RANKS: u64 = ARRIVALS as u64;
-/// Odd; any that mix well do.
+/// Odd; any that mix well will do.
 const FACTORS: [u64; 3] = [0x6c_8e95, 0x2c_1b3d, 0x6c_8e95];
 const INVERSES: [u64; 3] = [inverse(FACTORS[0]), inverse(FACTORS[1]), inverse(FACTORS[2])];
 
-/// The inverse of an odd factor modulo 2^64, by Newton's iteration: each step doubles the bits that are right,
-/// which are 3 at first.
+/// The inverse of an odd factor modulo 2^64, by Newton's iteration: each step doubles the number of correct
+/// bits, initially 3.
 const fn inverse(factor: u64) -> u64 {
     let mut x = factor;
     let mut bits = 3;
@@ -43,7 +43,8 @@ impl Ties {
     /// The place of `entity`, below 2^24, among those that have an event at `time`: the classes keep their
     /// order, and a class is in an order drawn at random.
     ///
-    /// It is a permutation of each class that differs from instant to instant: no two entities have one place.
+    /// It is a permutation of each class that differs from instant to instant: no two entities have the same
+    /// place.
     #[inline]
     pub fn rank(self, time: Time, entity: Entity) -> u32 {
         let [first, second] = self.draw(time);
@@ -70,7 +71,7 @@ impl Ties {
         mix(mix(self.0 ^ time) ^ name)
     }
 
-    /// Two words for an instant, of which the lowest 23 bits are to be used.
+    /// Two words for an instant; use only their lowest 23 bits.
     #[inline]
     fn draw(self, time: Time) -> [u64; 2] {
         let z = (time ^ self.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);

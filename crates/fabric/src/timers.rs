@@ -1,7 +1,7 @@
 //! Timers that can be moved: a heap in which each timer knows its place.
 //!
-//! There are few of them and they rarely fire (retransmission, delayed ACK, workload sources), so
-//! the packets' calendar would be wasted on them; but each exists once, so none fires stale.
+//! There are few of them and they rarely fire (retransmission, delayed ACK, workload sources), so the
+//! packets' calendar would be wasted on them. Each exists only once, so none fires when stale.
 
 use tresse_units::{NEVER, Time};
 
@@ -45,8 +45,8 @@ impl Timers {
         }
     }
 
-    /// Sets timer `i`, whether it was set or not. Its `name`, no other timer's, decides when others fire at the
-    /// same instant; its number may be another one's next time.
+    /// Sets timer `i`, whether it was set or not. Its `name`, unique among timers, decides the order at the
+    /// same instant; its number may later belong to another timer.
     pub fn set(&mut self, i: u32, name: u64, time: Time) {
         if i as usize >= self.place.len() {
             self.place.resize(i as usize + 1, ABSENT);
@@ -73,7 +73,7 @@ impl Timers {
         }
     }
 
-    /// Takes the first timer out: its number.
+    /// Removes the first timer and returns its number.
     pub fn pop(&mut self) -> Option<u32> {
         let &(_, _, i) = self.heap.first()?;
         self.remove(0);

@@ -1,4 +1,4 @@
-//! A network as data: the result of building any topology, and everything that the rest of the program knows about
+//! A network as data: the result of building any topology, and all that the rest of the program knows about
 //! it.
 
 use std::collections::BTreeMap;
@@ -45,8 +45,8 @@ pub struct Topology {
     pub network: Network,
     /// Every port, by number. Its losses are drawn anew for each seed: see [`Topology::ports`].
     pub configs: Vec<PortConfig>,
-    /// By port: its name in random streams, the number that it was built with. It keeps it when other ports are
-    /// taken away, which so changes no draws (design rule 4).
+    /// By port: its name in random streams, the number that it was built with. It keeps this name when other
+    /// ports are removed, so that their removal changes no draws (design rule 4).
     pub streams: Vec<u32>,
     /// By port: the layer of its link, a place in `layer_names`. A host's NIC is in the layer of its link.
     pub layers: Vec<u8>,
@@ -54,7 +54,7 @@ pub struct Topology {
     pub layer_names: Vec<Arc<str>>,
     /// By node: its name, for people and in files: `host 3`.
     pub node_names: Vec<String>,
-    /// By host: the number of its rack. A host may have several addresses, each a node of its own: see
+    /// By host: the number of its rack. A host may have several addresses, each a separate node: see
     /// [`Topology::addresses`].
     pub racks: Vec<u32>,
     /// By host: the number of its pod.
@@ -67,8 +67,8 @@ impl Topology {
         self.racks.len() as u32
     }
 
-    /// The nodes that are addresses of a host: as many for each host, those of one together. For most
-    /// topologies the host itself.
+    /// The nodes that are addresses of a host: the same number for each host, and contiguous. For most
+    /// topologies, the host itself.
     pub fn addresses(&self, host: u32) -> Range<u32> {
         let each = self.network.hosts / self.hosts();
         host * each..(host + 1) * each
@@ -100,7 +100,7 @@ impl Topology {
         &self.layer_names[usize::from(self.layers[port as usize])]
     }
 
-    /// The same, for who keeps it longer than the network.
+    /// The same, for callers that keep it longer than the network.
     pub fn layer(&self, port: u32) -> Arc<str> {
         Arc::clone(&self.layer_names[usize::from(self.layers[port as usize])])
     }
@@ -115,7 +115,8 @@ impl Topology {
         self.configs[port as usize].loss.probability()
     }
 
-    /// The names of the nodes at the two ends of a port's link: that which sends, and that to which it leads.
+    /// The names of the nodes at the two ends of a port's link: the one that sends, and the one that it leads
+    /// to.
     pub fn end_names(&self, port: u32) -> [&str; 2] {
         self.network.ends[port as usize].map(|n| &*self.node_names[n as usize])
     }
@@ -176,7 +177,7 @@ impl Topology {
         (0..).zip(&self.network.ends).filter(|(_, ends)| joins(ends)).map(|(port, _)| port).collect()
     }
 
-    /// Hosts with a link to each of this many planes: networks of switches that are all like this one's, and not joined.
+    /// Hosts with a link to each of this many planes: separate networks of switches, each like this one's.
     /// `None` if there are 2^23 ports, or no planes.
     pub fn in_planes(self, planes: u32) -> Option<Self> {
         let Network { hosts, nodes, ends } = &self.network;
@@ -207,8 +208,8 @@ impl Topology {
         })
     }
 
-    /// Takes ports away, and with them their links' directions; those that stay are numbered anew, in their
-    /// order, but keep their random streams.
+    /// Removes ports, and with them their directions of links. The others are renumbered in their order, but
+    /// keep their random streams.
     pub fn remove(&mut self, ports: &[u32]) {
         let mut stays = vec![true; self.configs.len()];
         ports.iter().for_each(|&port| stays[port as usize] = false);

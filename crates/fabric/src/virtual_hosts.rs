@@ -2,13 +2,13 @@
 //! NICs each on the physical NICs of their host (VMCC §III to §V, fig. 6).
 //!
 //! The virtual switch of a host is a bridge for each physical NIC, as with Linux's bridges: a virtual NIC is
-//! attached to the bridge of the physical NIC that it is mapped to, and whatever it sends leaves the host
-//! there. The physical NICs of one number, of all hosts, lead to one top-of-rack switch; trunks join these
-//! switches. So with two NICs there are two disjoint paths between machines whose virtual NICs are mapped
-//! alike.
+//! attached to the bridge of the physical NIC that it is mapped to, and everything that it sends leaves the
+//! host there. The physical NICs with the same number, on all hosts, lead to one top-of-rack switch; trunks
+//! join these switches. So with two NICs there are two disjoint paths between machines whose virtual NICs are
+//! mapped alike.
 //!
 //! A virtual NIC is a node with an address of its machine. Its rate is a cap that is not work-conserving: its
-//! port to the bridge has that rate and the buffer behind it, whatever else is idle.
+//! port to the bridge has this rate and the buffer behind it, even if everything else is idle.
 //!
 //! A virtual NIC that may be remapped, to another physical NIC or with its machine to another host, has a
 //! link to each bridge that it may come to. All but one of them are down.
@@ -31,14 +31,14 @@ pub enum Mapping {
     Disjoint,
     /// All virtual NICs of a machine to one; the machines take turns.
     Shared,
-    /// Every other machine as with [`Mapping::Disjoint`], from the first on; those between them as with
-    /// [`Mapping::Shared`], in turn among themselves.
+    /// Every other machine, starting with the first, as with [`Mapping::Disjoint`]; those between them as
+    /// with [`Mapping::Shared`], taking turns.
     HalfShared,
     /// By a hash of the virtual NIC's address, as balanced bonds do.
     Hashed,
 }
 
-/// Virtualised hosts, all alike. Links are alike in both directions, but for the caps.
+/// Virtualised hosts, all alike. Links are alike in both directions, except for the caps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VirtualHostsConfig {
     /// Physical hosts; at least 1.
@@ -74,7 +74,7 @@ pub struct VirtualHostsConfig {
 /// Why virtualised hosts cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VirtualHostsError {
-    /// Nothing, or too much.
+    /// There are none, or too many.
     #[error("{0} virtual NICs on {1} physical ones: at least one of each, and at most 65536")]
     Size(u64, u64),
     /// The list of mappings has another length.
@@ -99,7 +99,7 @@ pub enum VirtualHostsError {
     Spare(u32, u32),
 }
 
-/// Virtualised hosts: who is mapped to what, and which port leads where.
+/// Virtualised hosts: the mapping of NICs, and where each port leads.
 #[derive(Debug, Clone)]
 pub struct VirtualHosts {
     config: VirtualHostsConfig,
@@ -114,7 +114,7 @@ impl VirtualHosts {
     /// Virtualised hosts.
     ///
     /// # Errors
-    /// If there is nothing or too much of something, or a mapping leads nowhere.
+    /// If there are none or too many of something, or a mapping leads nowhere.
     pub fn new(config: VirtualHostsConfig) -> Result<Self, VirtualHostsError> {
         let c = &config;
         let per_host = u64::from(c.machines).saturating_mul(c.virtual_nics.into());
@@ -166,9 +166,9 @@ impl VirtualHosts {
         self.config.virtual_nics.saturating_mul(self.config.virtual_nics)
     }
 
-    /// The route between the virtual NICs of a pair, as they are mapped at the start. The first pairs are
-    /// those of the same number; beyond them the receiver's is one ahead, and so on, and beyond the last pair
-    /// they begin anew.
+    /// The route between the virtual NICs of a pair, as they are mapped at the start. The first pairs have
+    /// the same number at both ends; in the next ones the receiver's number is one ahead, and so on. After
+    /// the last pair they begin again.
     pub fn route(&self, from: u32, to: u32, pair: u32) -> Vec<u32> {
         let [from, to] = self.pair(from, to, pair);
         self.between(from, to)

@@ -18,7 +18,7 @@ pub(crate) const NAME_MAX: usize = 15;
 
 /// `TCP_CONG_NON_RESTRICTED`: any user and any network namespace may choose it.
 const NON_RESTRICTED: u32 = 1;
-/// `TCP_CONG_NEEDS_ECN`: its packets are ECN-capable whatever `net.ipv4.tcp_ecn` says.
+/// `TCP_CONG_NEEDS_ECN`: its packets are ECN-capable regardless of `net.ipv4.tcp_ecn`.
 const NEEDS_ECN: u32 = 2;
 
 /// Which namespaces get the controller as their default.
@@ -26,22 +26,22 @@ const NEEDS_ECN: u32 = 2;
 pub enum Default {
     /// None.
     No,
-    /// The caller's own.
+    /// The caller's.
     Here,
-    /// Those that `ip netns` knows by these names.
+    /// Those with these names in `ip netns`.
     In(Vec<String>),
 }
 
-/// What `attach` did.
+/// The result of `attach`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// The controller.
     pub controller: String,
-    /// The name by which sockets ask for it.
+    /// The name by which sockets select it.
     pub kernel_name: String,
-    /// Whether it was attached before, just so.
+    /// Whether it was already attached in exactly this way.
     pub already_attached: bool,
-    /// The namespaces whose default it has become, with what was the default before.
+    /// The namespaces whose default it has become, with their previous defaults.
     pub default_in: Vec<Changed>,
 }
 
@@ -56,7 +56,7 @@ pub struct Changed {
     pub now: String,
 }
 
-/// The name in the kernel of the controller called `name`, if no other is asked for.
+/// The kernel name of the controller called `name`, unless another is requested.
 pub(crate) fn kernel_name(name: &str) -> String {
     let whole = format!("tr_{name}");
     match name.split_once('_') {
@@ -70,11 +70,11 @@ pub(crate) fn kernel_name(name: &str) -> String {
 
 /// Registers `scheme` as the congestion control `name` and pins it.
 ///
-/// Attaching the same again changes nothing but the defaults.
+/// Attaching the same again changes only the defaults.
 ///
 /// # Errors
-/// A name that is too long or in use; a namespace that does not exist; a signal that the kernel
-/// cannot give; whatever loading needs. Nothing is changed then.
+/// A name that is too long or in use; a namespace that does not exist; a signal that the kernel cannot give;
+/// anything that loading needs but lacks. Nothing is changed then.
 pub fn attach(scheme: &ConfiguredController, name: Option<&str>, default: &Default) -> Result<Report, Error> {
     let controller = scheme.controller();
     let name = name.map_or_else(|| kernel_name(controller.name()), str::to_owned);
@@ -134,7 +134,7 @@ fn check_name(name: &str) -> Result<(), Error> {
     check_letters(name)
 }
 
-/// Whether `name` could be a controller's or the kernel's, of whatever length.
+/// Whether `name` could be a controller's or a kernel name, of any length.
 pub(crate) fn check_letters(name: &str) -> Result<(), Error> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.is_empty() || name.starts_with('-') || !name.chars().all(allowed) {
@@ -195,7 +195,7 @@ fn register(scheme: &ConfiguredController, name: &str, bytes: &[u8], stamp: &Sta
     link.pin(attached::pin(name)).map_err(failed)
 }
 
-/// Ties the maps that only user space reads to a program, and writes the stamp.
+/// Binds the maps that only user space reads to a program, and writes the stamp.
 fn keep(object: &Object, stamp: &Stamp) -> Result<(), Error> {
     let failed = |error: std::io::Error| Error::Machine(format!("the stamp cannot be saved: {error}"));
     let program =
@@ -230,7 +230,7 @@ fn take_over(name: &str, namespaces: &[Namespace]) -> Result<Vec<Changed>, Error
     for namespace in namespaces {
         let result = default::get(namespace).and_then(|before| {
             if before != name {
-                // Remembered first: whoever dies between the two has lost nothing.
+                // Remembered first: a process that dies between the two steps loses nothing.
                 attached.remember(namespace.inode, &before)?;
                 default::set(namespace, name)?;
                 changed.push((namespace, before));
@@ -239,7 +239,7 @@ fn take_over(name: &str, namespaces: &[Namespace]) -> Result<Vec<Changed>, Error
         });
         if let Err(error) = result {
             for (namespace, before) in &changed {
-                // What cannot be given back, because it has gone, needs nothing.
+                // A namespace that is gone needs no restoring.
                 let _ = default::restore(namespace, Some(before));
             }
             return Err(error);

@@ -1,8 +1,8 @@
-//! A controller that is attached: found again by its pin, with what belongs to it.
+//! An attached controller: found again by its pin, with everything that belongs to it.
 //!
-//! The pin is a link. From it the kernel leads to the struct_ops map, to the programs in it, and to
-//! the maps that those use; so one file is all that an attached controller has in the file system,
-//! and it appears and disappears at one stroke.
+//! The pin is a link. From it the kernel leads to the struct_ops map, to the programs in it, and to the maps
+//! that those use. So an attached controller has only one file in the file system, and appears and disappears
+//! atomically.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ use crate::Error;
 use crate::bpffs::{self, FOLDER};
 use crate::counters::COUNTERS;
 
-/// Who attached what; the JSON of the map `stamp`.
+/// Which version attached what; the JSON in the map `stamp`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Stamp {
@@ -43,14 +43,14 @@ pub(crate) struct Attached {
     defaults: MapHandle,
 }
 
-/// What the kernel's own statistics say about a hook (`sysctl kernel.bpf_stats_enabled=1`).
+/// The kernel's own statistics about a hook (`sysctl kernel.bpf_stats_enabled=1`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Hook {
     /// Its function in `bpf/controller.bpf.c`.
     pub name: String,
     /// Calls while the statistics were switched on.
     pub calls: u64,
-    /// What they took together, ns; the statistics' own cost is in it.
+    /// Their total time, ns, including the statistics' own cost.
     pub run_time_ns: u64,
 }
 
@@ -59,8 +59,8 @@ pub(crate) fn pin(name: &str) -> PathBuf {
     Path::new(FOLDER).join(name)
 }
 
-/// Waits for its turn: one process at a time changes what is attached. The kernel lets go of the
-/// lock when the holder dies.
+/// Waits for its turn: only one process at a time changes what is attached. The kernel releases the lock when
+/// the holder dies.
 pub(crate) fn lock() -> Result<Flock<File>, Error> {
     bpffs::ensure()?;
     let busy = |error: io::Error| Error::Machine(format!("{FOLDER}: {error}"));
@@ -68,7 +68,7 @@ pub(crate) fn lock() -> Result<Flock<File>, Error> {
     Flock::lock(folder, FlockArg::LockExclusive).map_err(|(_, error)| busy(error.into()))
 }
 
-/// What the wrapper of an attached controller has counted, by the names of [`COUNTERS`]; `name` is the kernel's for it.
+/// The counts of an attached controller's wrapper, by the names of [`COUNTERS`]; `name` is its kernel name.
 ///
 /// # Errors
 /// If it is not attached.
@@ -76,7 +76,7 @@ pub fn counts(name: &str) -> Result<Vec<(&'static str, u64)>, Error> {
     Ok(Attached::open(name)?.counters())
 }
 
-/// Every attached controller, by name; and what is in the way of looking at one.
+/// Every attached controller, by name; and the errors on reading others.
 pub(crate) fn all() -> Result<(Vec<Attached>, Vec<Error>), Error> {
     let entries = match fs::read_dir(FOLDER) {
         Ok(entries) => entries,
@@ -105,7 +105,7 @@ fn permission(error: &io::Error) -> Error {
 }
 
 impl Attached {
-    /// What is attached under `name`.
+    /// The controller attached under `name`.
     pub(crate) fn open(name: &str) -> Result<Self, Error> {
         let path = pin(name);
         let strange = |what: &str| {
@@ -131,7 +131,7 @@ impl Attached {
         let text = find("stamp")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten();
         let text = text.ok_or_else(|| strange("no stamp"))?;
         let end = text.iter().position(|&b| b == 0).unwrap_or(text.len());
-        // One of another version's may say other things; it can be shown and detached all the same.
+        // Another version's stamp may differ; it can still be shown and detached.
         let stamp = serde_json::from_slice(&text[..end]).unwrap_or_default();
         let (counters, defaults) = (find("counters")?, find("defaults")?);
         Ok(Self { kernel_name: name.to_owned(), stamp, programs, counters, defaults })
@@ -147,7 +147,7 @@ impl Attached {
         COUNTERS.iter().enumerate().map(|(i, (name, _))| (*name, sum(i))).collect()
     }
 
-    /// What the kernel's statistics say about the hooks; empty if they were never switched on.
+    /// The kernel's statistics about the hooks; empty if they were never switched on.
     pub(crate) fn hooks(&self) -> Vec<Hook> {
         let of = |fd: &OwnedFd| {
             let info = info(fd, &mut [])?;
@@ -174,8 +174,7 @@ impl Attached {
     }
 }
 
-/// The programs of a struct_ops map: the kernel puts their numbers where the functions' addresses
-/// belong.
+/// The programs of a struct_ops map: the kernel puts their numbers in place of the functions' addresses.
 fn programs_of(map: &MapHandle) -> Vec<OwnedFd> {
     let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten().unwrap_or_default();
     value

@@ -1,4 +1,4 @@
-//! The BPF file system, where pins live.
+//! The BPF file system, which holds the pins.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(crate) fn mounted() -> bool {
     statfs(MOUNT_POINT).is_ok_and(|fs| fs.filesystem_type().0 == BPF_FS_MAGIC)
 }
 
-/// Whether [`ensure`] would succeed, without doing it: what is there, or what is in the way.
+/// Whether [`ensure`] would succeed, without doing it: the current state, or the obstacle.
 pub(crate) fn look() -> Result<&'static str, Error> {
     if !mounted() {
         return if private() { Err(lost()) } else { Ok("not mounted; `attach` mounts it at /sys/fs/bpf") };
@@ -43,12 +43,12 @@ fn unwritable(error: &dyn std::fmt::Display) -> Error {
     ))
 }
 
-/// Makes sure that there is a folder for pins; mounts the file system where a system has not done
-/// so, as `bpftool` does.
+/// Makes sure that there is a folder for pins; mounts the file system if it is not mounted, as `bpftool`
+/// does.
 ///
 /// # Errors
-/// Without the permission, and in a mount namespace of a process's own (`ip netns exec` makes one):
-/// what is pinned there is gone when the process ends.
+/// Without the permission, and in a process's own mount namespace (`ip netns exec` makes one): a pin there is
+/// gone when the process ends.
 pub(crate) fn ensure() -> Result<(), Error> {
     if !mounted() {
         if private() {
@@ -64,8 +64,8 @@ pub(crate) fn ensure() -> Result<(), Error> {
     fs::create_dir_all(FOLDER).map_err(|e| unwritable(&e))
 }
 
-/// Whether the mounts that this process sees are not those of the system: of process 1, or of a
-/// kernel thread where process 1 cannot be looked at.
+/// Whether the mounts that this process sees are not the system's: those of process 1, or of a kernel thread
+/// if process 1 cannot be read.
 fn private() -> bool {
     let namespace = |pid: &str| fs::read_link(Path::new("/proc").join(pid).join("ns/mnt")).ok();
     let system = namespace("1").or_else(|| namespace("2"));

@@ -1,4 +1,4 @@
-//! A controller's eBPF build, judged by the kernel's verifier without being attached.
+//! A controller's eBPF build, checked by the kernel's verifier without being attached.
 
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -9,7 +9,7 @@ use tresse_controllers::ConfiguredController;
 use crate::Error;
 use crate::object::{self, Wrapper};
 
-/// What the kernel made of one hook.
+/// The kernel's result for one hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Program {
     /// The hook's function in `bpf/controller.bpf.c`.
@@ -22,11 +22,11 @@ pub struct Program {
     pub machine_code_bytes: u32,
 }
 
-/// Loads the controller's hooks into the kernel, reads how large they are, and lets them go.
+/// Loads the controller's hooks into the kernel, reads their sizes, and unloads them.
 ///
 /// # Errors
-/// If a user's file does not compile for the BPF machine, if the verifier refuses it, or if the
-/// machine cannot load eBPF.
+/// If a user's file does not compile for the BPF machine, if the verifier rejects it, or if the machine
+/// cannot load eBPF.
 pub fn check(scheme: &ConfiguredController) -> Result<Vec<Program>, Error> {
     let controller = scheme.controller();
     let mut open = object::open(&object::bytes(controller, Wrapper::Hooks)?, controller.file())?;

@@ -1,10 +1,10 @@
-// Shared by the build script and by the library: how a program of bpf/ is compiled.
+// Shared by the build script and by the library: how a program in bpf/ is compiled.
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The compilers that will do, the best first. 16 is Debian 12's.
+/// The suitable compilers, the best first. 16 is Debian 12's.
 const COMPILERS: [&str; 6] = ["clang-16", "clang-19", "clang-18", "clang-17", "clang-20", "clang"];
 
 /// The first of [`COMPILERS`] that is installed and new enough.
@@ -17,8 +17,8 @@ pub(crate) fn clang() -> Option<&'static str> {
     })
 }
 
-/// Compiles `source` for the kernel's BPF machine. With `controller`, the file and the name of the
-/// controller that it wraps. Never calls anything but the compiler.
+/// Compiles `source` for the kernel's BPF machine. `controller` is the file and the name of the controller
+/// that it wraps. Calls only the compiler.
 pub(crate) fn compile(
     clang: &str,
     source: &Path,
@@ -34,7 +34,7 @@ pub(crate) fn compile(
         .args(["-fno-crash-diagnostics"]);
     command.arg("-fdebug-compilation-dir=.");
     for folder in include {
-        // The same text gives the same object, wherever it lies.
+        // The same text gives the same object, wherever it is stored.
         let mut map = OsString::from("-ffile-prefix-map=");
         map.push(folder);
         map.push("=.");

@@ -1,6 +1,6 @@
 //! What the wrapper counts, in the order of `enum counter` in `bpf/wrapper.h`.
 
-/// The name of each counter in `tresse status --json`, and what it counts.
+/// The name of each counter in `tresse status --json`, and its meaning.
 pub const COUNTERS: [(&str, &str); 10] = [
     ("sockets_begun", "sockets that took the controller"),
     ("sockets_ended", "sockets that stopped using it"),

@@ -31,8 +31,8 @@ pub(crate) fn set(namespace: &Namespace, name: &str) -> Result<(), Error> {
     })
 }
 
-/// Gives `namespace` back the default `before`; if that is not known, or gone, CUBIC, or else Reno,
-/// which the kernel always has and always allows. Returns what it has become.
+/// Restores the default `before` of `namespace`. If it is unknown or gone, sets CUBIC, or otherwise Reno,
+/// which the kernel always has and always allows. Returns the new default.
 pub(crate) fn restore(namespace: &Namespace, before: Option<&str>) -> Result<String, Error> {
     for name in before.into_iter().chain(["cubic"]) {
         if set(namespace, name).is_ok() {

@@ -1,4 +1,4 @@
-//! `tresse detach`: the defaults go back first, then the congestion control goes.
+//! `tresse detach`: first restores the defaults, then removes the congestion control.
 
 use std::time::Duration;
 use std::{fs, thread};
@@ -10,24 +10,24 @@ use crate::attached::{self, Attached};
 use crate::netns::{self, Namespace};
 use crate::{Error, default};
 
-/// What `detach` did.
+/// The result of `detach`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// The controller.
     pub controller: String,
     /// Its name in the kernel, which is free now.
     pub kernel_name: String,
-    /// The namespaces whose default was given back.
+    /// The namespaces whose default was restored.
     pub default_in: Vec<Changed>,
 }
 
-/// Takes back the controller called `name`, by its own name or by that in the kernel.
+/// Removes the controller called `name`, by its own name or by its kernel name.
 ///
 /// Sockets that use it keep it until they are closed.
 ///
 /// # Errors
-/// If nothing of that name is attached, or if a namespace for which no former default is known names
-/// it still; nothing is changed then. `force` gives such a namespace CUBIC, or else Reno.
+/// If nothing with this name is attached, or if it is still the default of a namespace whose former default
+/// is unknown; nothing is changed then. `force` gives such a namespace CUBIC, or otherwise Reno.
 pub fn detach(name: &str, force: bool) -> Result<Report, Error> {
     check_letters(name)?;
     let _lock = attached::lock()?;
@@ -56,7 +56,7 @@ pub fn detach(name: &str, force: bool) -> Result<Report, Error> {
             Ok(now) => {
                 default_in.push(Changed { namespace: namespace.label, before: kernel_name.clone(), now });
             }
-            // One that has gone meanwhile has no default.
+            // A namespace that has gone meanwhile has no default.
             Err(_) if default::get(&namespace).is_err() => {}
             Err(error) => failed = Some(error),
         }
@@ -71,8 +71,8 @@ pub fn detach(name: &str, force: bool) -> Result<Report, Error> {
     Ok(Report { controller, kernel_name, default_in })
 }
 
-/// Another controller may have found this one as a default, and remember it: it shall remember what
-/// this one found.
+/// Another controller may have found this one as a default and remember it: it should remember the default
+/// that this one found.
 fn hand_down(leaving: &Attached) -> Result<(), Error> {
     for other in attached::all()?.0 {
         for namespace in netns::all() {
@@ -95,8 +95,8 @@ fn find(name: &str) -> Result<Attached, Error> {
     Ok(all.swap_remove(chosen))
 }
 
-/// Which of `attached`, each a name in the kernel and its controller's, is meant by `name`, a controller's:
-/// the only one of that controller, or the one whose name `attach` chose itself.
+/// Which of `attached`, each a kernel name and its controller's name, is meant by the controller name `name`:
+/// the only one of that controller, or the one whose kernel name `attach` chose itself.
 fn choose(name: &str, attached: &[(&str, &str)]) -> Result<usize, Error> {
     let own = kernel_name(name);
     let of_it: Vec<usize> = (0..attached.len()).filter(|&i| attached[i].1 == name).collect();
@@ -106,7 +106,7 @@ fn choose(name: &str, attached: &[(&str, &str)]) -> Result<usize, Error> {
     };
     match (&*of_it, under_own) {
         (&[only], _) => Ok(only),
-        // Of no controller whose stamp can be read.
+        // No stamp names the controller.
         ([], Some(own)) => Ok(own),
         (several, Some(own)) if several.contains(&own) => Ok(own),
         ([], None) if attached.is_empty() => {
@@ -123,7 +123,7 @@ fn choose(name: &str, attached: &[(&str, &str)]) -> Result<usize, Error> {
     }
 }
 
-/// Removes the pin, and waits until the kernel has let go of the name.
+/// Removes the pin, and waits until the kernel has released the name.
 #[expect(clippy::disallowed_methods, reason = "it waits for the kernel")]
 pub(crate) fn unregister(kernel_name: &str) -> Result<(), Error> {
     let pin = attached::pin(kernel_name);
@@ -149,13 +149,13 @@ mod tests {
     use super::choose;
     use crate::attach::{NAME_MAX, kernel_name};
 
-    /// Every name that `attach` takes, second names too, with the name that it chooses in the kernel.
+    /// Every name that `attach` accepts, including second names, with the kernel name that it chooses.
     fn attachable() -> Vec<(String, &'static str)> {
         let controllers = built_in().into_iter().filter(Controller::attachable);
         controllers.map(|c| (kernel_name(c.name()), c.name())).collect()
     }
 
-    /// A name that does not fit the kernel is shortened; no two controllers may become one by that.
+    /// A name that does not fit the kernel is shortened; this must not give two controllers the same name.
     #[test]
     fn every_controller_has_a_kernel_name_of_its_own() {
         let attachable = attachable();
@@ -169,7 +169,7 @@ mod tests {
         let attachable = attachable();
         let all: Vec<_> = attachable.iter().map(|(kernel_name, name)| (&**kernel_name, *name)).collect();
         for (i, (kernel_name, name)) in attachable.iter().enumerate() {
-            // Beside all others, and where its stamp cannot be read.
+            // Next to all others, and if its stamp cannot be read.
             assert_eq!(choose(name, &all).expect("each has its own"), i, "{name}");
             assert_eq!(choose(name, &[("tr_other", ""), (kernel_name, "")]).expect("one of it"), 1);
         }
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(refused("xmp", &attached), "`xmp` is attached as tr_lia and yours: name one of them");
         assert_eq!(refused("bos", &attached[..2]), "`bos` is not attached (available: mine, tr_lia)");
         assert_eq!(refused("bos", &[]), "`bos` is not attached: nothing is");
-        // Another version's stamp says nothing.
+        // Another version's stamp is empty.
         assert_eq!(choose("bos", &[("tr_bos", "")]).expect("by its name in the kernel"), 0);
     }
 }

@@ -1,10 +1,10 @@
-//! What the compiler and the verifier say, as file, line and cause.
+//! The messages of the compiler and the verifier, as file, line and cause.
 
 use std::path::Path;
 
 use crate::Error;
 
-/// A sign in a message, and what it means for the author of a controller.
+/// A pattern in a message, and its meaning for the author of a controller.
 type Hints = [(&'static str, &'static str)];
 
 const COMPILER: &Hints = &[
@@ -49,21 +49,21 @@ fn hint(hints: &Hints, text: &str) -> String {
 /// The compiler's message about a user's `file`.
 pub(crate) fn of_compiler(file: &Path, message: &str) -> String {
     let shown = file.display();
-    // The back end's complaint has a line, but neither the file nor a readable rest.
+    // The back end's message has a line number, but no file and no readable rest.
     let mut lines = message.lines();
     let backend = lines.find_map(|l| l.strip_prefix("Error at line ")?.split_once(": "));
     if let Some((line, what)) = backend {
         let what = if what.contains("signed division") { "a signed division or remainder" } else { what };
         return format!("{shown}:{line}: it does not compile for the kernel: {what}{}", hint(COMPILER, what));
     }
-    // The lines about the wrapper around it say nothing to its author.
+    // The lines about the wrapper around it do not help its author.
     let own: Vec<&str> = message.lines().filter(|l| !l.starts_with("In file included")).collect();
     let runtime = message.split("built-in function '__").nth(1).and_then(|rest| rest.split('\'').next());
     let hint = runtime.map_or_else(String::new, |function| hint(COMPILER, function));
     format!("{shown}: it does not compile for the kernel\n{}{hint}", own.join("\n").trim_end())
 }
 
-/// Why an object could not be opened: a user's file that calls what is not there.
+/// Why an object could not be opened: a user's file calls a function that does not exist.
 pub(crate) fn of_open(error: &libbpf_rs::Error, log: &str, file: Option<&Path>) -> Error {
     let said: Vec<&str> = log.lines().filter_map(|l| l.strip_prefix("libbpf: ")).collect();
     let said = if said.is_empty() { error.to_string() } else { said.join("\n") };
@@ -77,7 +77,7 @@ pub(crate) fn of_open(error: &libbpf_rs::Error, log: &str, file: Option<&Path>) 
     }
 }
 
-/// Why an object could not be loaded: the verifier's word about a user's `file`, or what the machine
+/// Why an object could not be loaded: the verifier's message about a user's `file`, or what the machine
 /// lacks.
 pub(crate) fn of_load(error: &libbpf_rs::Error, log: &str, file: Option<&Path>) -> Error {
     let Some(verdict) = Verdict::read(log) else {
@@ -102,7 +102,7 @@ pub(crate) fn of_load(error: &libbpf_rs::Error, log: &str, file: Option<&Path>) 
     if file.is_some() { Error::Input(text) } else { Error::Machine(text) }
 }
 
-/// The verifier's word about one program.
+/// The verifier's verdict on one program.
 struct Verdict<'a> {
     program: &'a str,
     cause: String,

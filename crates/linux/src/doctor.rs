@@ -1,4 +1,4 @@
-//! `tresse doctor`: what this machine can do, found out by trying.
+//! `tresse doctor`: what this machine can do, determined by trying.
 
 use std::ffi::c_int;
 use std::fs;
@@ -15,26 +15,26 @@ use tresse_controllers::{ConfiguredController, find};
 use crate::compile::clang;
 use crate::{Error, bpffs, check};
 
-/// How a check came out.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// It is there.
+    /// It is available.
     Ok,
-    /// It is not, and something does not work without it.
+    /// It is missing, and something does not work without it.
     Lacks,
-    /// Worth knowing; everything works.
+    /// For information; everything works.
     Note,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// What it is, in one or two words.
     pub name: &'static str,
     /// What needs it: `simulate`, `attach`, `mptcp`, `ecn`, `mark`, `testbed`.
     pub needed_for: &'static str,
-    /// How it came out.
+    /// Its result.
     pub state: State,
     /// What was found.
     pub found: String,
@@ -60,7 +60,7 @@ impl Check {
     }
 }
 
-/// Looks at everything that any command needs. Nothing is changed.
+/// Checks everything that any command needs. Changes nothing.
 pub fn doctor() -> Vec<Check> {
     let mut checks =
         vec![Check::ok("simulator", "simulate", "needs nothing from the machine"), kernel(), root(), btf()];
@@ -141,7 +141,7 @@ fn file_system() -> Check {
     }
 }
 
-/// Puts the eBPF build of a controller before the verifier.
+/// Passes the eBPF build of a controller to the verifier.
 fn loads(name: &'static str, needed_for: &'static str, controller: &str) -> Check {
     let scheme = ConfiguredController::new(find(controller).expect("it is built in"), [])
         .expect("defaults are in range");
@@ -222,7 +222,7 @@ fn ecn() -> Check {
     }
 }
 
-/// Whether the kernel takes `net.ipv4.tcp_ecn = 3`; tried in a network namespace that ends at once.
+/// Whether the kernel accepts `net.ipv4.tcp_ecn = 3`; tried in a temporary network namespace.
 fn accecn() -> Check {
     let check = |found: &str| Check::ok("AccECN", "ecn", found);
     let remedy = "an exact echo then needs the controller at both ends";
@@ -264,14 +264,14 @@ fn tun() -> Check {
 }
 
 fn program(name: &'static str, package: &'static str) -> Check {
-    // `ip` and `tc` know -V, the others --version; that it starts at all is what counts.
+    // `ip` and `tc` know -V, the others --version; it only matters that it starts.
     match Command::new(name).arg("-V").output() {
         Ok(_) => Check::ok(name, "testbed", "installed"),
         Err(_) => Check::ok(name, "testbed", "not installed").lacks(format!("apt-get install {package}")),
     }
 }
 
-/// Does `work` in a network namespace of its own, which ends with it; `None` if there can be none.
+/// Does `work` in a separate network namespace, which ends with it; `None` if it cannot be created.
 fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| unshare(CloneFlags::CLONE_NEWNET).ok().map(|()| work()));

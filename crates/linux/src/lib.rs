@@ -1,9 +1,9 @@
 //! The controllers in a stock Linux kernel, as eBPF.
 //!
-//! [`attach()`] registers a controller as a TCP congestion control that outlives the process,
-//! [`status()`] shows it at work, [`detach()`] takes it back; [`doctor`] says what the machine can do.
-//! [`check`] and [`trace`] put a controller's eBPF build to the test without attaching it, and
-//! [`mark`] sets ECN marks where no queue does.
+//! [`attach()`] registers a controller as a TCP congestion control that outlives the process, [`status()`]
+//! shows it at work, [`detach()`] removes it; [`doctor`] checks what the machine can do. [`check`] and
+//! [`trace`] test a controller's eBPF build without attaching it, and [`mark`] sets ECN marks if no queue
+//! does.
 //!
 //! The programs themselves are in `bpf/`; a controller is the same file of `controllers/` that the
 //! simulator runs.

@@ -1,4 +1,4 @@
-//! ECN marks where no queue sets them: a virtual queue at the egress of a device.
+//! ECN marks for devices whose queue sets none: a virtual queue at the egress of a device.
 //!
 //! [`add`] puts an eBPF program (`bpf/mark.bpf.c`) behind a `clsact` queueing discipline of the
 //! device. It computes how long the queue would be if the link had a given rate
@@ -24,7 +24,7 @@ use queue::{Setup, Shared, from_bytes};
 /// Bytes of an Ethernet header.
 const ETHERNET: u32 = 14;
 
-/// A device's marker and what it has counted.
+/// A device's marker and its counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Marker {
     /// The device.
@@ -33,7 +33,7 @@ pub struct Marker {
     pub rate_bps: u64,
     /// K of the whole queue, bytes.
     pub threshold_bytes: u32,
-    /// How many segments a packet of the device may hold. Above 1, a mark concerns them all.
+    /// How many segments a packet of the device may hold. Above 1, a mark applies to all of them.
     pub gso_max_segs: u32,
     /// The kernel's number of the program.
     pub program_id: u32,
@@ -41,21 +41,21 @@ pub struct Marker {
     pub classes: Vec<ClassStatus>,
 }
 
-/// A class and what it has counted. Packets are packets on the wire.
+/// A class and its counts. Packets are packets on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ClassStatus {
     /// Its name.
     pub name: String,
-    /// Its packets; the default class takes what is left.
+    /// Its packets; the default class takes the rest.
     #[serde(rename = "match")]
     pub rule: Option<Match>,
     /// Its weight.
     pub weight: u32,
     /// Its threshold at this moment, bytes.
     pub threshold_bytes: u32,
-    /// What is in its virtual queue at this moment, bytes.
+    /// The length of its virtual queue at this moment, bytes.
     pub backlog_bytes: u64,
-    /// Packets that came by.
+    /// Packets that passed.
     pub packets: u64,
     /// Their bytes, Ethernet headers included.
     pub bytes: u64,
@@ -65,11 +65,11 @@ pub struct ClassStatus {
     pub not_ect_pkts: u64,
 }
 
-/// Puts a marker on a device, of the network namespace `netns` of `ip netns` or of the own one.
+/// Puts a marker on a device, in the network namespace `netns` of `ip netns` or in the caller's.
 ///
 /// # Errors
-/// For settings out of range, a device that is not there or has a marker already, a missing
-/// permission, or a kernel without `clsact` or eBPF filters. The device is then as it was.
+/// For settings out of range, a device that does not exist or already has a marker, a missing permission, or
+/// a kernel without `clsact` or eBPF filters. The device is then unchanged.
 pub fn add(device: &str, settings: &Settings, netns: Option<&str>) -> Result<Marker, Error> {
     settings.check()?;
     enter(netns, || {
@@ -89,10 +89,10 @@ pub fn add(device: &str, settings: &Settings, netns: Option<&str>) -> Result<Mar
     })
 }
 
-/// Takes the marker from a device, and the `clsact` queueing discipline too if nothing else is there.
+/// Removes the marker from a device, and the `clsact` queueing discipline too if nothing else is there.
 ///
 /// # Errors
-/// If the device is not there or has no marker, or without the permission.
+/// If the device does not exist or has no marker, or without the permission.
 pub fn del(device: &str, netns: Option<&str>) -> Result<(), Error> {
     enter(netns, || {
         let link = link(device)?;
@@ -106,7 +106,7 @@ pub fn del(device: &str, netns: Option<&str>) -> Result<(), Error> {
 /// The marker of a device if it has one, or those of all devices.
 ///
 /// # Errors
-/// If the device is not there, or without the permission.
+/// If the device does not exist, or without the permission.
 pub fn show(device: Option<&str>, netns: Option<&str>) -> Result<Vec<Marker>, Error> {
     enter(netns, || {
         let links = match device {
@@ -117,7 +117,7 @@ pub fn show(device: Option<&str>, netns: Option<&str>) -> Result<Vec<Marker>, Er
     })
 }
 
-/// Runs `f` in the namespace, if this process may do what it needs.
+/// Runs `f` in the namespace, if this process has the permissions that it needs.
 fn enter<T: Send>(netns: Option<&str>, f: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     if !geteuid().is_root() {
         return Err(Error::Machine(
@@ -158,7 +158,7 @@ fn marker(link: &Link) -> Result<Option<Marker>, Error> {
     for id in &program.map_ids {
         let map = MapHandle::from_map_id(*id)
             .map_err(|e| Error::Machine(format!("the map {id} of {device}'s marker cannot be read: {e}")))?;
-        // The lock is the kernel's, so that a packet never changes the state halfway.
+        // The kernel takes the lock, so a packet never changes the state halfway.
         let read = |flags| map.lookup(&0u32.to_ne_bytes(), flags).ok().flatten();
         match map.name().to_str() {
             Some(".rodata.marker") => {

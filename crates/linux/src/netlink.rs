@@ -1,5 +1,5 @@
-//! What the kernel reports about links, queueing disciplines and filters (rtnetlink), of the calling
-//! thread's network namespace; and the sockets with which it is asked.
+//! The kernel's reports about links, queueing disciplines and filters (rtnetlink) in the calling thread's
+//! network namespace, and the sockets for requesting them.
 
 use std::io;
 
@@ -15,7 +15,7 @@ mod socket;
 const IFINFO: usize = 16;
 const TCMSG: usize = 20;
 
-/// What the kernel's headers name and libc does not.
+/// Constants of the kernel's headers that libc does not have.
 const TCA_KIND: u16 = 1;
 const TCA_OPTIONS: u16 = 2;
 const TCA_BPF_ID: u16 = 11;
@@ -27,17 +27,17 @@ pub(crate) struct Link {
     pub name: String,
     /// Bytes, without the Ethernet header.
     pub mtu: u32,
-    /// How many segments one packet of the stack may hold; 1: none is split up later.
+    /// How many segments one packet of the stack may hold; 1: no packet is split up later.
     pub gso_max_segs: u32,
 }
 
 /// A filter of a queueing discipline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Filter {
-    /// 0 in the message that stands for a priority as a whole.
+    /// 0 in the message about a whole priority.
     pub handle: u32,
     pub priority: u32,
-    /// Of its eBPF program; 0 if it has none.
+    /// The number of its eBPF program; 0 if it has none.
     pub program_id: u32,
 }
 
@@ -61,7 +61,7 @@ fn link(message: &[u8]) -> Option<Link> {
 /// The kind of the queueing discipline at `parent` of a device.
 pub(crate) fn qdisc(device: i32, parent: u32) -> io::Result<Option<String>> {
     let messages = dump(RTM_GETQDISC, &tcmsg(device, 0))?;
-    // Older kernels tell of every device.
+    // Older kernels report every device.
     let mut ours = messages
         .iter()
         .filter_map(|m| m.split_at_checked(TCMSG))

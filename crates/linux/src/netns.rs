@@ -1,4 +1,4 @@
-//! Network namespaces: which there are, and work done inside of one.
+//! Network namespaces: finding them, and working inside one.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -15,9 +15,9 @@ const OWN: &str = "/proc/thread-self/ns/net";
 /// A network namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Namespace {
-    /// The number by which the kernel knows it while it lives.
+    /// The number by which the kernel knows it while it exists.
     pub inode: u64,
-    /// Its name in `ip netns`, `current` for the caller's own, else a process in it: `pid 123`.
+    /// Its name in `ip netns`, `current` for the caller's own, otherwise a process in it: `pid 123`.
     pub label: String,
     file: PathBuf,
 }
@@ -45,13 +45,13 @@ impl Namespace {
         Ok(Self { inode: fs::metadata(file)?.ino(), label, file: file.to_owned() })
     }
 
-    /// Whether its file still stands for it.
+    /// Whether its file still refers to it.
     pub(crate) fn is_there(&self) -> bool {
         fs::metadata(&self.file).is_ok_and(|file| file.ino() == self.inode)
     }
 
-    /// Does `work` in the namespace; in a thread of its own, unless this thread is there already: to stay where one is
-    /// takes no right.
+    /// Does `work` in the namespace, in a separate thread unless this thread is already there: staying needs
+    /// no permission.
     pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
         if fs::metadata(OWN).is_ok_and(|own| own.ino() == self.inode) {
             return Ok(work());
@@ -68,7 +68,7 @@ impl Namespace {
     }
 }
 
-/// Every network namespace that can be seen: the own one, those with a name, those of processes.
+/// Every visible network namespace: the caller's own, those with a name, those of processes.
 pub(crate) fn all() -> Vec<Namespace> {
     let mut found = BTreeMap::new();
     let mut add = |file: PathBuf, label: String| {

@@ -30,11 +30,11 @@ pub(crate) use embedded::{MARK, STATUS};
 pub(crate) enum Wrapper {
     /// `bpf/controller.bpf.c`: the congestion control of sockets.
     Hooks,
-    /// `bpf/trace.bpf.c`: hooks that user space calls.
+    /// `bpf/trace.bpf.c`: hooks called from user space.
     Trace,
 }
 
-/// The name of the program: a second name has none of its own.
+/// The name of the program: a second name has no separate program.
 fn declared_name(controller: Controller) -> &'static str {
     controller.alias_of().unwrap_or_else(|| controller.name())
 }
@@ -42,8 +42,8 @@ fn declared_name(controller: Controller) -> &'static str {
 /// The object of `controller`.
 ///
 /// # Errors
-/// A controller whose hook no kernel calls; a user's file that does not compile for the BPF machine; no compiler, or no
-/// room for its output.
+/// A controller whose hook no kernel calls; a user's file that does not compile for the BPF machine; no
+/// compiler, or no space for its output.
 pub(crate) fn bytes(controller: Controller, wrapper: Wrapper) -> Result<Cow<'static, [u8]>, Error> {
     if let Some(why) = controller.why_not_attachable().filter(|_| controller.reports()) {
         return Err(Error::Machine(format!("{} does not run in a Linux kernel: {why}", controller.name())));
@@ -86,8 +86,8 @@ pub(crate) fn bytes(controller: Controller, wrapper: Wrapper) -> Result<Cow<'sta
     fs::read(&object).map(Cow::Owned).map_err(machine)
 }
 
-/// What distinguishes one build of `controller` from another: a hash of the object, or, since a user's file
-/// leaves its path in that, of the file and of the program around it.
+/// What distinguishes one build of `controller` from another: a hash of the object, or, because a user's file
+/// leaves its path in the object, of the file and of the program around it.
 pub(crate) fn digest(controller: Controller, object: &[u8]) -> String {
     let mut hash = Sha256::new();
     if controller.file().is_some() {
@@ -101,16 +101,16 @@ pub(crate) fn digest(controller: Controller, object: &[u8]) -> String {
     hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// What libbpf and the verifier said about one object.
+/// The messages of libbpf and the verifier about one object.
 static LOG: Mutex<String> = Mutex::new(String::new());
-/// One object at a time, so that [`LOG`] is about one.
+/// Only one object at a time, so that [`LOG`] is about a single one.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn collect(_: PrintLevel, message: String) {
     LOG.lock().expect("no holder of the lock panics").push_str(&message);
 }
 
-/// Does `work` with libbpf; gives what was said if it fails.
+/// Does `work` with libbpf; returns the messages if it fails.
 fn logged<T>(work: impl FnOnce() -> libbpf_rs::Result<T>) -> Result<T, (libbpf_rs::Error, String)> {
     let _turn = TURN.lock().expect("no holder of the lock panics");
     libbpf_rs::set_print(Some((PrintLevel::Warn, collect)));
@@ -128,7 +128,7 @@ pub(crate) fn open(bytes: &[u8], file: Option<&Path>) -> Result<OpenObject, Erro
 /// Loads an object. `file` is the user's, if there is one.
 ///
 /// # Errors
-/// Without the permission, without the kernel's type information, or if the verifier refuses it.
+/// Without the permission, without the kernel's type information, or if the verifier rejects it.
 pub(crate) fn load(object: OpenObject, file: Option<&Path>) -> Result<Object, Error> {
     logged(|| object.load()).map_err(|(error, log)| diagnosis::of_load(&error, &log, file))
 }
@@ -139,7 +139,7 @@ pub(crate) fn set(object: &mut OpenObject, name: &str, write: impl FnOnce(&mut [
     write(map.initial_value_mut().expect("the map has a first value"));
 }
 
-/// Writes the parameters' values where the program reads them as constants.
+/// Writes the parameters' values to where the program reads them as constants.
 pub(crate) fn set_parameters(object: &mut OpenObject, scheme: &ConfiguredController) {
     set(object, ".rodata.parameters", |bytes| {
         for (word, value) in bytes.chunks_exact_mut(8).zip(scheme.values()) {

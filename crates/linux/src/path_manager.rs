@@ -1,7 +1,7 @@
-//! Multipath TCP's subflows, as the kernel leaves them to a path manager of ours: `net.mptcp.pm_type=1` and the
-//! generic-netlink family `mptcp_pm` (Documentation/netlink/specs/mptcp_pm.yaml).
+//! Multipath TCP's subflows, as the kernel leaves them to a path manager in user space: `net.mptcp.pm_type=1`
+//! and the generic-netlink family `mptcp_pm` (Documentation/netlink/specs/mptcp_pm.yaml).
 //!
-//! Everything is of the network namespace of the thread that opens it.
+//! Everything refers to the network namespace of the thread that opens it.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -17,7 +17,7 @@ use crate::netlink::Socket;
 /// The kernel's flag of a subflow that carries data only if no other can (`MPTCP_PM_ADDR_FLAG_BACKUP`).
 const BACKUP: u32 = 1 << 2;
 
-/// What the kernel reports about Multipath TCP connections.
+/// The kernel's events about Multipath TCP connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A connection can have more subflows from now on.
@@ -56,15 +56,15 @@ pub enum Event {
     },
 }
 
-/// Receives what the kernel reports. While nobody does, a host whose path manager is in user space
-/// accepts no further subflows.
+/// Receives the kernel's events. While nobody does, a host whose path manager is in user space accepts no
+/// further subflows.
 #[derive(Debug)]
 pub struct Events(Socket);
 
-/// What is kept of events until they are read, bytes: some 10,000 of them.
+/// The buffer for events until they are read, bytes: about 10,000 events.
 const KEPT: u32 = 8 << 20;
 
-/// Bytes of `struct genlmsghdr`, whose first byte says what is reported.
+/// Bytes of `struct genlmsghdr`, whose first byte is the kind of event.
 const HEAD: usize = 4;
 
 impl Events {
@@ -91,7 +91,7 @@ impl Events {
     /// Waits for the next event.
     ///
     /// # Errors
-    /// `ENOBUFS` if events were lost: look at all connections anew, then go on. Others are final.
+    /// `ENOBUFS` if events were lost: look at all connections again, then continue. Other errors are final.
     pub fn wait(&mut self) -> io::Result<Event> {
         loop {
             if let Some(event) = self.0.next(true)?.and_then(read) {
@@ -100,7 +100,7 @@ impl Events {
         }
     }
 
-    /// The next event that has come already, if there is one.
+    /// The next event that has already arrived, if there is one.
     ///
     /// # Errors
     /// As [`wait`](Self::wait).
@@ -120,16 +120,16 @@ impl AsFd for Events {
     }
 }
 
-/// Tells the kernel what to do with subflows.
+/// Sends the kernel commands about subflows.
 pub struct Commands(NetlinkSocket);
 
 impl Commands {
-    /// In the namespace of the thread that gives the first command.
+    /// For the namespace of the thread that gives the first command.
     pub fn new() -> Self {
         Self(NetlinkSocket::new())
     }
 
-    /// In the namespace of this thread, whichever gives the commands.
+    /// For the namespace of this thread, whichever thread gives the commands.
     ///
     /// # Errors
     /// Without Multipath TCP.
@@ -141,12 +141,12 @@ impl Commands {
         Ok(Self(socket))
     }
 
-    /// Opens a subflow of a connection that can have more, from this address and port of the host (0: any port), known
-    /// to the connection by the number `id`, 1-255, to that address and port. The same address always has the same
-    /// number. It is established when [`Event::Joined`] reports it.
+    /// Opens a subflow of a connection that can have more, from this address and port of the host (0: any
+    /// port), known to the connection by the number `id`, 1-255, to this remote address and port. The same
+    /// address always has the same number. It is established when [`Event::Joined`] reports it.
     ///
     /// # Errors
-    /// If the connection is not there any more, or the kernel's path manager is not in user space.
+    /// If the connection no longer exists, or the kernel's path manager is not in user space.
     pub fn create(&mut self, token: u32, id: u8, local: SocketAddr, remote: SocketAddr) -> io::Result<()> {
         let mut request = Request::new().op_subflow_create_do();
         let own = address(request.encode().push_token(token).nested_addr(), local.ip());
@@ -155,7 +155,7 @@ impl Commands {
         self.tell(&request)
     }
 
-    /// Ends a subflow; what it has in flight is sent again by others.
+    /// Ends a subflow; its data in flight is sent again by others.
     ///
     /// # Errors
     /// If there is no such subflow, or the kernel's path manager is not in user space.
@@ -167,7 +167,8 @@ impl Commands {
         self.tell(&request)
     }
 
-    /// Whether a subflow carries data only if no other can; both hosts follow it (MP_PRIO, RFC 8684 section 3.3.8).
+    /// Sets whether a subflow carries data only if no other can; both hosts follow it (MP_PRIO, RFC 8684
+    /// section 3.3.8).
     ///
     /// # Errors
     /// If there is no such subflow, or the kernel's path manager is not in user space.

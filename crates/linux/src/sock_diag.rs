@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use crate::netlink::{Socket, attributes, word};
 use crate::tcp_info::TcpInfo;
 
-/// `SOCK_DIAG_BY_FAMILY`, the kind of question and answer.
+/// `SOCK_DIAG_BY_FAMILY`, the kind of request and answer.
 const BY_FAMILY: u16 = 20;
 /// Bytes of `struct inet_diag_req_v2` and `struct inet_diag_msg`.
 const REQUEST: usize = 56;
@@ -37,12 +37,12 @@ pub(crate) struct Subflow {
     pub cgroup: Option<u64>,
 }
 
-/// Asks for sockets.
+/// Requests lists of sockets.
 #[derive(Debug)]
 pub(crate) struct SockDiag(Socket);
 
 impl SockDiag {
-    /// In the namespace of this thread, even if another thread asks later.
+    /// For the namespace of this thread, even if another thread asks later.
     pub fn here() -> io::Result<Self> {
         Socket::open(libc::NETLINK_SOCK_DIAG).map(Self)
     }
@@ -54,7 +54,7 @@ impl SockDiag {
         Ok(all)
     }
 
-    /// The ports on which somebody listens.
+    /// The ports with a listening socket.
     pub fn listening(&mut self) -> io::Result<BTreeSet<u16>> {
         let mut all = BTreeSet::new();
         self.ask(LISTEN, |message| all.extend(ends(message).map(|(local, _)| local.port())))?;
@@ -96,7 +96,7 @@ pub(crate) fn subflow(message: &[u8]) -> Option<Subflow> {
     Some(Subflow { token: token?, local, remote, info: info?, cgroup })
 }
 
-/// The two ends of a socket; a v4 address stands for its v6 form.
+/// The two ends of a socket; a v4 address also represents its v6 form.
 fn ends(message: &[u8]) -> Option<(SocketAddr, SocketAddr)> {
     let family = i32::from(*message.first()?);
     let port = |at| Some(u16::from_be_bytes(message.get(at..at + 2)?.try_into().ok()?));

@@ -1,4 +1,4 @@
-//! The sockets that controllers govern, as the kernel's own iterator lists them.
+//! The sockets of controllers, as the kernel's own iterator lists them.
 
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -16,7 +16,7 @@ const RECORD: usize = 60;
 /// One socket: a subflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Socket {
-    /// Which of the names that were asked for.
+    /// The index of its name among the requested ones.
     pub which: usize,
     /// The token of its MPTCP connection; `None` for plain TCP.
     pub token: Option<u32>,
@@ -45,7 +45,7 @@ pub(crate) fn list(names: &[&str], namespaces: &[Namespace]) -> Result<Vec<Socke
     let link = program.attach().map_err(|e| failed("the list of sockets", &e))?;
     let mut sockets = Vec::new();
     for namespace in namespaces {
-        // An iterator lists the namespace in which it is made.
+        // An iterator lists the namespace in which it is created.
         let bytes = namespace.within(|| {
             let mut bytes = Vec::new();
             Iter::new(&link).map_err(|e| e.to_string()).and_then(|mut iterator| {

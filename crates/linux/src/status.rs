@@ -1,4 +1,4 @@
-//! `tresse status`: what is attached, and what it does.
+//! `tresse status`: the attached controllers, and their activity.
 
 use std::collections::BTreeMap;
 
@@ -17,18 +17,18 @@ pub struct Controller {
     pub kernel_name: String,
     /// The version of the program that attached it.
     pub version: String,
-    /// SHA-256 of its build: of the eBPF object, or of a user's file and what is around it.
+    /// SHA-256 of its build: of the eBPF object, or of a user's file and the program around it.
     pub digest: String,
     /// The parameters' values.
     pub parameters: BTreeMap<String, u64>,
     /// The network namespaces whose default it is.
     pub default_in: Vec<String>,
-    /// The connections that it governs, in every namespace that can be seen.
+    /// The connections that it controls, in every visible namespace.
     pub connections: Vec<Connection>,
-    /// What the wrapper has counted since it was attached: see [`crate::COUNTERS`].
+    /// The wrapper's counts since it was attached: see [`crate::COUNTERS`].
     #[serde(serialize_with = "as_object")]
     pub counters: Vec<(&'static str, u64)>,
-    /// What its hooks cost, if the kernel counts that (`sysctl kernel.bpf_stats_enabled=1`).
+    /// The cost of its hooks, if the kernel counts it (`sysctl kernel.bpf_stats_enabled=1`).
     pub hooks: Vec<Hook>,
 }
 
@@ -58,7 +58,7 @@ pub struct Subflow {
     pub state: &'static str,
 }
 
-/// Everything that is attached; and what is pinned among it that cannot be understood.
+/// Everything that is attached; and errors for pins that cannot be understood.
 ///
 /// # Errors
 /// Without the permission to look.

@@ -1,6 +1,6 @@
-//! What the kernel reports about a TCP socket: `struct tcp_info` (include/uapi/linux/tcp.h).
+//! The kernel's data about a TCP socket: `struct tcp_info` (include/uapi/linux/tcp.h).
 
-/// A sender's state, counted from its beginning.
+/// A sender's state; counts are from its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpInfo {
     /// `enum tcp_ca_state`: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
@@ -17,17 +17,17 @@ pub struct TcpInfo {
     pub segments: u64,
     /// Retransmissions.
     pub again: u64,
-    /// CE marks that came back.
+    /// CE marks that were echoed.
     pub marks: u64,
     /// Retransmission timeouts; 0 on kernels before 6.7, which do not count them.
     pub timeouts: u64,
 }
 
 impl TcpInfo {
-    /// What is read of the structure, bytes: up to `tcpi_total_rto`.
+    /// The part of the structure that is read, bytes: up to `tcpi_total_rto`.
     pub const SIZE: usize = 248;
 
-    /// Of the kernel's bytes; what an older kernel does not report is 0. `None` if not even marks
+    /// From the kernel's bytes; values that an older kernel does not report are 0. `None` if not even marks
     /// are reported (before 5.4).
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let word = |at: usize| crate::netlink::word(bytes, at);

@@ -34,7 +34,7 @@ struct Call {
     siblings: Siblings,
 }
 
-/// `struct siblings` of `controller.h`; the first is the own subflow.
+/// `struct siblings` of `controller.h`; the first is the subflow itself.
 #[repr(C)]
 struct Siblings {
     busy: u32,
@@ -133,11 +133,11 @@ impl Group<'_> {
             private: *private,
             siblings,
         };
-        // SAFETY: the map's page is as large as `Call`, and nobody else has it.
+        // SAFETY: the map's page is as large as `Call`, and nobody else uses it.
         unsafe { memory.write_volatile(call) };
         let program = self.player.object.progs_mut().next().expect("the object has one program");
         program.test_run(ProgramInput::default()).expect("a loaded program can be run");
-        // SAFETY: as above; the kernel has finished with it.
+        // SAFETY: as above; the kernel has finished using it.
         let call = unsafe { memory.read_volatile() };
         s.cwnd = call.cwnd;
         s.word = call.word;
@@ -174,7 +174,7 @@ impl Hooks for Group<'_> {
         self.call(i, TIMEOUT, &Ack::default(), Cause::Loss);
     }
 
-    /// No kernel calls it, so no controller here has it.
+    /// No kernel calls this hook, so no controller here has it.
     fn report(&mut self, _: usize, _: &Report, _: &[Hop]) -> u32 {
         0
     }

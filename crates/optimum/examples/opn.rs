@@ -1,5 +1,5 @@
-//! MPTCP_OPN's model, as its Figs. 6 and 7 show it: the throughput of n subflows (eq. (7)) and the number that eq. (11)
-//! takes for the best one, under each of the readings of the printed equations.
+//! MPTCP_OPN's model, as in its Figs. 6 and 7: the throughput of n subflows (eq. (7)) and the number that eq.
+//! (11) considers best, under each reading of the printed equations.
 //!
 //!     cargo run -p tresse-optimum --example opn
 

@@ -1,21 +1,21 @@
-//! What each controller claims to maximise, by whom, and how far that is proved.
+//! What each controller is claimed to maximise, by which paper, and how far this is proved.
 //!
-//! A claim is the paper's, not a finding: whether simulations come near it is another question.
+//! A claim is the paper's, not a finding: whether simulations come close to it is a separate question.
 
 use tresse_controllers::ConfiguredController;
 
 use crate::problem::{Bounded, Flow, Pooling};
 use crate::utility::{Utility, bos_scale, tcp_mu};
 
-/// How much a paper says.
+/// How much a paper proves or claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// It derives the controller from the utility, for its model.
     Proved,
-    /// It names the utility, or the principle; the steps from there to the controller are approximations
-    /// or are not shown.
+    /// It names the utility or the principle; the steps to the controller are approximations or are not
+    /// shown.
     Claimed,
-    /// It names none. The utility, if there is one here, is what it is compared with.
+    /// It names none. If there is a utility here, it is only for comparison.
     None,
 }
 
@@ -30,21 +30,21 @@ impl Standing {
     }
 }
 
-/// What a flow pays for its links. Utilities can be added only where all flows pay the same price.
+/// What a flow pays for its links. Utilities can be added only if all flows pay the same kind of price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Price {
     /// Rounds in which something is lost, once each.
     Losses,
     /// Rounds in which something is marked, once each.
     Marks,
-    /// Every lost packet for itself: the larger flow gets more signals.
+    /// Every lost packet separately: the larger flow gets more signals.
     LostPackets,
     /// The time that packets wait in queues.
     Delay,
 }
 
 impl Price {
-    /// What the flow answers, in words.
+    /// The signal that the flow answers, in words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Losses => "losses",
@@ -55,7 +55,7 @@ impl Price {
     }
 }
 
-/// The price that the controller called `name` answers, if its packets are ECN-capable or not.
+/// The price that the controller called `name` answers, depending on whether its packets are ECN-capable.
 pub fn price(name: &str, ecn: bool) -> Price {
     match (name, ecn) {
         ("wvegas" | "swift" | "hpcc" | "powertcp", _) => Price::Delay,
@@ -65,38 +65,38 @@ pub fn price(name: &str, ecn: bool) -> Price {
     }
 }
 
-/// The utility of one flow: what [`crate::problem::Flow`] needs beside names, paths and limits.
+/// The utility of one flow: what [`crate::problem::Flow`] needs in addition to names, paths and limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Objective {
     /// The utility; rates in bit/s.
     pub utility: Utility,
-    /// How the paths count together.
+    /// How the paths are combined.
     pub pooling: Pooling,
     /// γ or ω by path.
     pub coefficients: Vec<f64>,
-    /// The utility of each path, where they differ ([`crate::problem::Path::utility`]); else empty.
+    /// The utility of each path, if they differ ([`crate::problem::Path::utility`]); otherwise empty.
     pub by_path: Vec<Utility>,
     /// w.
     pub weight: f64,
-    /// θ and Θ of (2.11), bit/s: of the flow where it is pooled, else of each path, because a controller that
-    /// does not look at its siblings knows only its own rate.
+    /// θ and Θ of (2.11), bit/s: for the flow if it is pooled, otherwise for each path, because a controller
+    /// that does not look at its siblings knows only its own rate.
     pub limits: (f64, f64),
 }
 
 /// A controller's claim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
-    /// How much its paper says.
+    /// How much its paper proves or claims.
     pub standing: Standing,
     /// Paper and equation, of the claim or of its absence.
     pub source: &'static str,
-    /// What the claim leaves out, in one sentence; empty if nothing.
+    /// What the claim leaves out, in one sentence; empty if it leaves out nothing.
     pub caveat: &'static str,
     /// The utility; `None` if the paper names none and none is known.
     pub objective: Option<Objective>,
 }
 
-/// The subflows of the flow whose objective is asked for.
+/// The subflows of the flow whose objective is requested.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Subflows<'a> {
     /// Smoothed RTTs by path, seconds; at least one.
@@ -105,7 +105,7 @@ pub struct Subflows<'a> {
     pub packet: f64,
 }
 
-/// The claim of a controller with its parameters; `None` if nothing is known of a controller of that
+/// The claim of a controller with its parameters; `None` if nothing is known about a controller with this
 /// name (a user's own).
 pub fn claim(scheme: &ConfiguredController, subflows: Subflows) -> Option<Claim> {
     let controller = scheme.controller();
@@ -114,8 +114,8 @@ pub fn claim(scheme: &ConfiguredController, subflows: Subflows) -> Option<Claim>
     claim_of(controller.name(), &parameter, subflows)
 }
 
-/// The claim of the controller called `name`; `parameter` gives the value of a parameter if the
-/// controller has one of that name.
+/// The claim of the controller called `name`; `parameter` gives the value of a parameter if the controller
+/// has one with this name.
 pub fn claim_of(name: &str, parameter: &dyn Fn(&str) -> Option<u64>, subflows: Subflows) -> Option<Claim> {
     use Standing::{Claimed, None as Unclaimed, Proved};
     let at = At { parameter, subflows };
@@ -135,7 +135,7 @@ pub fn claim_of(name: &str, parameter: &dyn Fn(&str) -> Option<u64>, subflows: S
             (Unclaimed, "KH slides", SLIDES_CAVEAT, Some(at.pooled(at.bos_of(at.least_rtt(), 4))))
         }
         "xmp" => (Claimed, "XMP (5)-(9)", XMP_CAVEAT, Some(at.pooled(at.bos_of(at.least_rtt(), 4)))),
-        // (3.8) approximates growth and cut by one factor, which leaves the equilibrium what it is.
+        // (3.8) approximates growth and cut by one factor, which does not change the equilibrium.
         "semicoupled" | "emptcp" | "eutcp1" => {
             (Proved, "THESIS (3.4), (3.10) with every γ = 1", POOLED_CAVEAT, Some(tcp()))
         }
@@ -181,7 +181,7 @@ pub fn claim_of(name: &str, parameter: &dyn Fn(&str) -> Option<u64>, subflows: S
         "amp" => (Unclaimed, "Kheirkhah and Lee (2019)", REFERENCE, Some(tcp())),
         "vmcc" => (Unclaimed, "VMCC Theorem 1 is about fairness", REFERENCE, Some(tcp())),
         "coupled_t31" => {
-            // Of w/y² = p/2 at equilibrium, in packets: 2/(T² y²) = p.
+            // From w/y² = p/2 at equilibrium, in packets: 2/(T² y²) = p.
             let packets = subflows.packet / at.least_rtt();
             let alpha_two = at.pooled(Utility::AlphaFair { alpha: 2.0 });
             let objective = Objective { weight: 2.0 * packets * packets, ..alpha_two };
@@ -251,7 +251,7 @@ impl At<'_> {
         vec![1.0; self.subflows.rtts.len()]
     }
 
-    /// Reno's: one packet more an RTT, half on a loss.
+    /// Reno's: one packet more per RTT, half on a loss.
     fn tcp_of(&self, rtt: f64) -> Utility {
         Utility::Tcp { mu: tcp_mu(rtt, self.subflows.packet), beta: 0.5 }
     }
@@ -296,7 +296,7 @@ impl At<'_> {
             .collect()
     }
 
-    /// θ and Θ of a HOLNET controller with classes of service; 0 is none.
+    /// θ and Θ of a HOLNET controller with classes of service; 0 means none.
     fn limits(&self) -> (f64, f64) {
         let rate = |name: &str| (self.parameter)(name).filter(|&v| v > 0).map(|v| v as f64 * 1000.0);
         (rate("min_rate").unwrap_or(0.0), rate("max_rate").unwrap_or(f64::INFINITY))
@@ -304,7 +304,7 @@ impl At<'_> {
 }
 
 impl Objective {
-    /// A flow with this objective over `paths`, each a list of links, as many as there were subflows.
+    /// A flow with this objective over `paths`, each a list of links, one per subflow.
     ///
     /// # Panics
     /// If there are more or fewer.

@@ -1,6 +1,6 @@
 //! The program in clarabel's form: minimise q·v with b - A v in a product of cones.
 //!
-//! v holds the rates x and, for every term with curvature, what stands for its utility:
+//! v holds the rates x and, for every term with curvature, the variables that represent its utility:
 //!
 //! | utility | cone |
 //! |---|---|
@@ -34,13 +34,13 @@ pub(crate) struct Answer {
 }
 
 impl Conic {
-    /// A new variable of that cost; the answer is its number.
+    /// Adds a variable with this cost and returns its number.
     pub(crate) fn variable(&mut self, cost: f64) -> usize {
         self.cost.push(cost);
         self.cost.len() - 1
     }
 
-    /// A row Σ c v ≤ bound, and the cone it stands in if it begins one.
+    /// A row Σ c v ≤ bound, and its cone if it begins one.
     pub(crate) fn row(&mut self, entries: impl IntoIterator<Item = (usize, f64)>, bound: f64) {
         for (v, c) in entries {
             self.at.0.push(self.right.len());
@@ -63,7 +63,7 @@ impl Conic {
         self.cones.push(cone);
     }
 
-    /// Solves it. An answer that is not `solved` may still be near.
+    /// Solves it. An answer that is not `solved` may still be close.
     pub(crate) fn solve(self) -> Answer {
         let (rows, columns) = (self.right.len(), self.cost.len());
         let (i, j, c) = self.at;
@@ -87,7 +87,7 @@ fn size(cone: &Cone<f64>) -> usize {
     }
 }
 
-/// The program's rates by cones; the multipliers are those of its rows.
+/// Solves the program with cones: its rates, and the multipliers of its rows.
 pub(crate) fn solve(program: &Program) -> Answer {
     let mut conic = Conic::default();
     let paths = program.reach.len();

@@ -12,16 +12,16 @@ pub struct Distance {
     pub mean: f64,
     /// The largest of these.
     pub largest: f64,
-    /// The loss of total utility, as a share of rate: the rates are worth as much as the optimal ones, all
-    /// multiplied by 1 less this. At most 1; below 0 only for rates that the links cannot carry.
+    /// The loss of total utility, as a share of rate: the rates have the same utility as the optimal ones,
+    /// all multiplied by 1 minus this. At most 1; below 0 only for rates that the links cannot carry.
     pub utility: f64,
 }
 
 impl Distance {
     /// The distance of `rates`, by flow and path, from the `optimum` of `problem`.
     ///
-    /// A share of rate, because a utility may be stated with any factor and any constant, which then change
-    /// no distance.
+    /// It is a share of rate because a utility may be stated with any factor and any constant, which should
+    /// not change a distance.
     ///
     /// # Panics
     /// If there is no flow, or if the lengths are not the problem's.
@@ -43,8 +43,8 @@ impl Distance {
         }
     }
 
-    /// The distance of flows of which only the total rates are known: each is divided among its paths as at
-    /// the optimum.
+    /// The distance of flows if only their total rates are known: each is divided among its paths as at the
+    /// optimum.
     ///
     /// # Panics
     /// As [`Self::of`].
@@ -59,7 +59,7 @@ impl Distance {
 
 /// The factor of the optimal rates at which their total utility is `utility`, from 0 to [`LARGEST`].
 fn worth(problem: &Problem, optimum: &Optimum, utility: f64) -> f64 {
-    // At 0 a utility may be minus infinity, as that of rates of 0 is.
+    // At 0 a utility may be minus infinity, and so may that of the given rates.
     let at = |factor: f64| {
         let rates: Vec<Vec<f64>> =
             optimum.rates.iter().map(|rates| rates.iter().map(|x| x * factor).collect()).collect();
@@ -79,5 +79,5 @@ fn worth(problem: &Problem, optimum: &Optimum, utility: f64) -> f64 {
     }
 }
 
-/// More than any rates that a network carries are worth.
+/// Larger than the factor of any rates that a network carries.
 const LARGEST: f64 = 1024.0;

@@ -1,4 +1,4 @@
-//! Minimum rates that no links can carry, or that leave a flow nothing: which of them clash, and where.
+//! Minimum rates that the links cannot carry, or that leave a flow nothing: which of them clash, and where.
 
 use std::collections::BTreeSet;
 
@@ -6,24 +6,24 @@ use crate::cone::Conic;
 use crate::problem::Problem;
 use crate::program::{Group, Program};
 
-/// A proof that the minimum rates do not fit: whatever paths the flows take, what they must send over
-/// the links is more than there is. No link and no flow can be left out of it, unless there are so many that
-/// not all were tried. There may be other proofs beside it.
+/// A proof that the minimum rates do not fit: on any paths, the flows must send more over the links than
+/// these can carry. No link and no flow can be left out of it, unless there are so many that not all were
+/// tried. There may be other proofs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Infeasible {
-    /// The largest part of the flows' minimum rates that can be had at once, below 1. 1 if they just fit, and
-    /// `starved` would get nothing.
+    /// The largest part of the flows' minimum rates that is possible at once, below 1. 1 if they just fit,
+    /// and `starved` would get nothing.
     pub part: f64,
     /// The links that are too narrow.
     pub links: Vec<Narrow>,
     /// The flows whose minimum rates need them: name and minimum rate.
     pub flows: Vec<(String, f64)>,
-    /// Flows that are left nothing, or one of whose paths is, though at rate 0 its marginal utility is
+    /// Flows that get nothing, or have a path that gets nothing, although the marginal utility at rate 0 is
     /// infinite.
     pub starved: Vec<String>,
-    /// What the flows must send over the links, each link counted as often as it says.
+    /// What the flows must send over the links, each link weighted by its `count`.
     pub needed: f64,
-    /// What the links can carry, counted alike.
+    /// What the links can carry, weighted in the same way.
     pub available: f64,
 }
 
@@ -34,7 +34,7 @@ pub struct Narrow {
     pub name: String,
     /// Its capacity.
     pub capacity: f64,
-    /// How often it counts: 1 for all where the links are one cut through the network.
+    /// Its weight: 1 for all if the links are one cut through the network.
     pub count: f64,
 }
 
@@ -45,7 +45,7 @@ impl std::fmt::Display for Infeasible {
 }
 
 impl Infeasible {
-    /// The proof in words; `rate` writes a rate with the unit that the problem's rates have.
+    /// The proof in words; `rate` formats a rate in the problem's unit.
     pub fn with_rates(&self, rate: &dyn Fn(f64) -> String) -> String {
         let flows: Vec<_> = self.flows.iter().map(|(n, r)| format!("`{n}` ({})", rate(*r))).collect();
         let links: Vec<_> = self
@@ -84,7 +84,7 @@ impl Infeasible {
     }
 }
 
-/// Names, of which a message shows only the first few.
+/// Names for a message, which shows only the first few.
 fn list(names: &[String]) -> String {
     const SHOWN: usize = 8;
     let mut text = names[..names.len().min(SHOWN)].join(", ");
@@ -101,20 +101,20 @@ fn digits(v: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// What a group of flows must have: Σ coefficient x ≥ bound over its paths.
+/// The demand of a group of flows: Σ coefficient x ≥ bound over its paths.
 struct Demand {
     group: usize,
     entries: Vec<(usize, f64)>,
     bound: f64,
-    /// Its minimum rate, and not only something.
+    /// The demand is its minimum rate, not just any rate above 0.
     minimum: bool,
 }
 
 /// How often the demands are tried with some left out: one of thousands of flows must not take forever.
 const TRIALS: usize = 200;
-/// What a flow that must have something is asked to have, as a part of what it could have alone.
+/// The demand of a flow that must get something, as a part of the rate that it could have alone.
 const SOMETHING: f64 = 1e-5;
-/// How much less than all is not all: the solver's answers are better.
+/// A part that is short of 1 by more than this is not all: the solver's answers are more accurate.
 const SHORT: f64 = 1e-7;
 
 /// The proof, if the minimum rates do not fit.
@@ -123,7 +123,7 @@ pub(crate) fn find(problem: &Problem, program: &Program) -> Option<Infeasible> {
     if demands.is_empty() { None } else { prove(problem, program, &demands) }
 }
 
-/// The proof that minimum rates that fit leave a flow nothing, if there is one that must have something.
+/// The proof that minimum rates that fit leave a flow nothing, if there is a flow that must get something.
 pub(crate) fn starving(problem: &Problem, program: &Program) -> Option<Infeasible> {
     let mut demands = minima(problem, program);
     if demands.is_empty() {
@@ -142,7 +142,7 @@ pub(crate) fn starving(problem: &Problem, program: &Program) -> Option<Infeasibl
 fn minima(problem: &Problem, program: &Program) -> Vec<Demand> {
     let of_group = |(group, g): (usize, &Group)| {
         let least = problem.flows[g.members[0].0].min_rate;
-        // One of the total, or one of each path.
+        // One for the total, or one for each path.
         let rows = g.limits.iter().filter_map(|[least, most]| least.or(*most)).filter(move |_| least > 0.0);
         let demand = move |row: usize| {
             let row = &program.rows[row];
@@ -154,7 +154,7 @@ fn minima(problem: &Problem, program: &Program) -> Vec<Demand> {
     program.groups.iter().enumerate().flat_map(of_group).collect()
 }
 
-/// Leaves out demands and then links, as long as the rest still clashes, and returns what is left.
+/// Leaves out demands and then links as long as the rest still clashes, and returns the rest.
 fn prove(problem: &Problem, program: &Program, demands: &[Demand]) -> Option<Infeasible> {
     let links = LinksOf::new(program);
     let every: Vec<usize> = (0..program.links).filter(|&l| !program.rows[l].entries.is_empty()).collect();
@@ -165,7 +165,8 @@ fn prove(problem: &Problem, program: &Program, demands: &[Demand]) -> Option<Inf
     let paths: BTreeSet<usize> = demands.iter().flat_map(|d| &d.entries).map(|&(p, _)| p).collect();
     let users = |l: usize| program.rows[l].entries.iter().filter(|(p, _)| paths.contains(p)).count();
     let mut used: Vec<usize> = every.iter().copied().filter(|&l| users(l) > 0).collect();
-    // What is tried first goes first: one link that all paths take says more than one of each path.
+    // Links that are tried first are removed first: one link that all paths take says more than one of each
+    // path.
     used.sort_by_key(|&l| users(l));
     let mut narrow = shrink(used, &mut trials, |rest| links.clash(program, &demands, rest).is_some());
     narrow.sort_unstable();
@@ -173,7 +174,7 @@ fn prove(problem: &Problem, program: &Program, demands: &[Demand]) -> Option<Inf
     Some(tell(problem, program, &demands, part, &narrow, &lengths))
 }
 
-/// Items without which `clashes` holds no longer; more of them when the trials are used up.
+/// Items that are all needed for `clashes`; or more, if the trials are used up.
 fn shrink<T: Copy>(mut items: Vec<T>, trials: &mut usize, clashes: impl Fn(&[T]) -> bool) -> Vec<T> {
     let mut size = items.len().div_ceil(2);
     loop {
@@ -193,11 +194,11 @@ fn shrink<T: Copy>(mut items: Vec<T>, trials: &mut usize, clashes: impl Fn(&[T])
 
 struct Clash {
     part: f64,
-    /// By link that was given: its multiplier.
+    /// For each given link, its multiplier.
     lengths: Vec<f64>,
 }
 
-/// By path, the links' rows in which it stands: index and coefficient.
+/// By path, the links' rows that contain it: index and coefficient.
 struct LinksOf(Vec<Vec<(usize, f64)>>);
 
 impl LinksOf {
@@ -209,15 +210,15 @@ impl LinksOf {
         Self(of)
     }
 
-    /// Whether `demands` clash if no other links limit them than `links`, in ascending or any other order.
+    /// Whether `demands` clash if only `links`, in any order, limit them.
     ///
-    /// A linear program: the largest t such that every demand is met to t. Its multipliers are a length for
-    /// every link, under which the demands' shortest paths are longer than the capacities allow.
+    /// A linear program: the largest t such that a part t of every demand is met. Its multipliers are a
+    /// length for every link, with which the demands' shortest paths are longer than the capacities allow.
     fn clash(&self, program: &Program, demands: &[&Demand], links: &[usize]) -> Option<Clash> {
         let mut place = vec![None; program.links];
         links.iter().enumerate().for_each(|(i, &l)| place[l] = Some(i));
         let over = |p: usize| self.0[p].iter().filter_map(|&(l, c)| place[l].map(|i| (i, c)));
-        // Whoever has a path without any of these links has all that it needs.
+        // A demand with a path that avoids all these links is always met.
         let bound = |d: &&&Demand| d.entries.iter().all(|&(p, _)| over(p).next().is_some());
         let demands: Vec<&Demand> = demands.iter().filter(bound).copied().collect();
         if demands.is_empty() {
@@ -242,7 +243,7 @@ impl LinksOf {
             let entries = demand.entries.iter().filter_map(|&(p, c)| variable[p].map(|v| (v, -c)));
             conic.row(entries.chain([(part, demand.bound)]), 0.0);
         }
-        // More than all of them is not asked for.
+        // No more than all of them is needed.
         conic.row([(part, 1.0)], 2.0);
         paths.into_iter().for_each(|v| conic.row([(v, -1.0)], 0.0));
         conic.close_nonnegative();
@@ -263,7 +264,7 @@ fn tell(
 ) -> Infeasible {
     let longest = lengths.iter().copied().fold(0.0, f64::max);
     let mut count = vec![0.0; problem.links.len()];
-    // The multipliers of a cut are equal but for the solver's tolerance.
+    // The multipliers of a cut are equal up to the solver's tolerance.
     links.iter().zip(lengths).for_each(|(&l, length)| count[l] = (1e6 * length / longest).round() / 1e6);
     let members = |minimum: bool| -> Vec<usize> {
         let of_kind = demands.iter().filter(|d| d.minimum == minimum);

@@ -1,9 +1,9 @@
 //! Newton's method on the optimality conditions themselves, from a rough answer to the last digits.
 //!
-//! The conic answer has errors relative to the largest marginal utility; where marginals differ by
-//! many powers of ten (large α, starved flows) small ones drown. Here every condition is measured by
-//! its own scale. Primal-dual interior point: unknown are the rates x > 0 with multipliers z, and the
-//! rows' slacks s with multipliers (prices) y:
+//! The conic answer has errors relative to the largest marginal utility; where marginals differ by many
+//! powers of ten (large α, starved flows), small ones are lost. Here every condition is measured on its own
+//! scale. Primal-dual interior point: the unknowns are the rates x > 0 with multipliers z, and the rows'
+//! slacks s with multipliers (prices) y:
 //!
 //!   U' - Aᵀy + z = 0,   A x + s = h,   x z = τ,   y s = τ     (τ → 0, each in its own scale)
 
@@ -25,7 +25,7 @@ pub(crate) struct Point {
 
 /// Complementarity and the other conditions are driven to this, relative.
 const TOLERANCE: f64 = 1e-11;
-/// What a rough answer is lifted to before the first step, relative.
+/// The value to which a rough answer is raised before the first step, relative.
 const LIFT: f64 = 1e-5;
 const STEPS: usize = 300;
 
@@ -47,7 +47,7 @@ impl Prices {
             let m = term.count * term.weight * term.utility.marginal(argument);
             for &(p, c) in &term.parts {
                 marginal[p] = c * m;
-                // However small the whole of such a flow, it has to be right.
+                // The total of such a flow has to be right, however small it is.
                 if term.utility.is_never_zero() {
                     rate[p] = rate[p].min(argument / c);
                 }
@@ -70,14 +70,14 @@ impl Prices {
         self.marginal[p].max(self.links[p])
     }
 
-    /// The scale of a row's price: what the cheapest path over it could pay.
+    /// The scale of a row's price: the price that the cheapest path over it could pay.
     fn row_scale(&self, entries: &[(usize, f64)]) -> f64 {
         entries.iter().map(|&(p, c)| self.scale(p) / c.abs()).fold(f64::INFINITY, f64::min)
     }
 }
 
 impl Point {
-    /// A point inside, near the rates `x` and the prices `y` of the rows.
+    /// An interior point near the rates `x` and the prices `y` of the rows.
     pub(crate) fn near(program: &Program, x: &[f64], y: &[f64]) -> Self {
         let x: Vec<f64> = x.iter().zip(&program.reach).map(|(x, reach)| x.max(LIFT * reach)).collect();
         let prices = Prices::new(program, &x, y);
@@ -100,11 +100,11 @@ impl Point {
         Self { x, y, z, s }
     }
 
-    /// Newton's steps until every condition holds to [`TOLERANCE`], or no step helps any more; the best
-    /// point met, and the number of steps.
+    /// Takes Newton steps until every condition holds to [`TOLERANCE`], or no step helps any more. Returns
+    /// the best point, and the number of steps.
     pub(crate) fn polish(mut self, program: &Program) -> (Self, usize) {
         let mut best = (f64::INFINITY, self.clone());
-        // On the way the worst condition may stay as bad as it is while the others mend.
+        // On the way, the worst condition may stay the same while the others improve.
         let (mut least, mut since, mut length) = (f64::INFINITY, 0, 0.0);
         let mut steps = 0;
         while steps < STEPS {
@@ -151,7 +151,7 @@ impl Point {
         Measure { worst: if worst.is_nan() { f64::INFINITY } else { worst }, complementarity: sum / count }
     }
 
-    /// One damped step towards complementarity `target`; how much of it was taken.
+    /// One damped step towards complementarity `target`. Returns how much of it was taken.
     fn step(&mut self, program: &Program, target: f64) -> Option<f64> {
         let d = self.direction(program, target)?;
         let length = self.longest(program, &d);
@@ -167,7 +167,7 @@ impl Point {
         Some(length)
     }
 
-    /// Newton's direction. With z and s eliminated what is left is symmetric:
+    /// Newton's direction. After eliminating z and s, the rest is symmetric:
     ///
     ///   | -U'' + Z/X   Aᵀ  | dx     U' - Aᵀy + τ/x
     ///   |     A       -S/Y | dy  =  h - A x - τ/y
@@ -221,7 +221,7 @@ impl Point {
         Some(Self { x, y, z, s })
     }
 
-    /// How much of the direction keeps everything above 0 and Newton's model valid.
+    /// How much of the direction can be taken so that everything stays above 0 and Newton's model valid.
     fn longest(&self, program: &Program, d: &Self) -> f64 {
         let mut length = 1.0f64;
         let mut bound = |v: f64, dv: f64| {
@@ -237,7 +237,7 @@ impl Point {
             bound(self.y[r], d.y[r]);
             bound(self.s[r], d.s[r]);
         }
-        // The model of a marginal x^-α holds for changes of x by a part of about 1/α.
+        // The model of a marginal x^-α is valid for changes of x by a part of about 1/α.
         for term in &program.terms {
             let u = term.argument(&self.x);
             let elasticity = u * term.utility.curvature(u) / term.utility.marginal(u);
@@ -269,9 +269,9 @@ impl Triplets {
         self.value.push(value);
     }
 
-    /// Solves for `right`, eliminating in the order of the rows: rates first, whose block is definite;
-    /// the rows' pivots are then no smaller than what the rates make of them. `None` if the matrix is
-    /// singular to working precision.
+    /// Solves for `right`, eliminating in the order of the rows: rates first, whose block is definite; the
+    /// rows' pivots are then at least as large as the rates make them. `None` if the matrix is singular to
+    /// working precision.
     fn solve(self, right: &[f64]) -> Option<Vec<f64>> {
         let n = right.len();
         let matrix = CscMatrix::new_from_triplets(n, n, self.row, self.column, self.value);

@@ -1,14 +1,14 @@
-//! Whether rates and prices are an optimum: the Karush-Kuhn-Tucker conditions, computed from the
-//! problem's statement alone, so that they judge the solver from outside.
+//! Whether rates and prices are an optimum: the Karush-Kuhn-Tucker conditions, computed from the problem's
+//! statement alone, so that they check the solver independently.
 
 use crate::problem::{Bounded, Pooling, Problem};
 
 /// How far the conditions are violated, each relative to its own scale; 0 is an optimum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Residuals {
-    /// By how much a path's marginal utility exceeds its price: somebody would send more.
+    /// By how much a path's marginal utility exceeds its price, so that its flow would send more.
     pub stationarity: f64,
-    /// A rate times the excess of its price over its marginal, a price times the room left on its link, a
+    /// A rate times the excess of its price over its marginal, a price times the free capacity of its link, a
     /// limit's price times the distance from the limit.
     pub complementarity: f64,
     /// By how much capacities, minimum and maximum rates are violated, or a rate is negative.
@@ -21,12 +21,12 @@ impl Residuals {
         self.stationarity.max(self.complementarity).max(self.feasibility)
     }
 
-    /// The residuals of `rates` (by flow and path) under the links' `prices` and the flows'
-    /// `limit_prices` (above 0: held at the maximum rate, below 0: at the minimum; by flow, one for its total
-    /// or one for each path).
+    /// The residuals of `rates` (by flow and path) under the links' `prices` and the flows' `limit_prices`
+    /// (above 0: held at the maximum rate, below 0: at the minimum; for each flow one price for its total, or
+    /// one for each path).
     ///
-    /// Scales: for a path the larger of its marginal utility and its price, and its narrowest link or, if
-    /// its utility's marginal at 0 is infinite, the flow's own rate; for a link's price the most that the
+    /// Scales: for a path, the larger of its marginal utility and its price, and its narrowest link or, if
+    /// its marginal utility at 0 is infinite, the flow's own rate; for a link's price, the most that the
     /// cheapest path over it could pay.
     ///
     /// # Panics
@@ -40,7 +40,7 @@ impl Residuals {
             let mut worth = 0.0f64;
             for (j, (path, &x)) in flow.paths.iter().zip(rates).enumerate() {
                 let limit = limits[if flow.bounded == Bounded::EachPath { j } else { 0 }];
-                // The utility's argument, and the rate that would make it alone.
+                // The utility's argument, and the rate that would give it alone.
                 let (argument, whole) = match flow.pooling {
                     Pooling::Pooled => (pooled, pooled / path.coefficient),
                     Pooling::Separate => (x, x),
@@ -87,7 +87,7 @@ impl Residuals {
             let room = (1.0 - loads[l] / link.capacity).max(0.0);
             let share = match payable[l] {
                 _ if prices[l] == 0.0 => 0.0,
-                // Nobody takes the link: there is no scale, and any price is too much.
+                // No path takes the link: there is no scale, and any price is too high.
                 f64::INFINITY => prices[l].signum(),
                 payable => prices[l] / payable,
             };

@@ -1,12 +1,11 @@
-//! What a network could do at best, and what a scheme ought to reach there, computed without a
-//! simulation, for comparison with what was simulated.
+//! The best that a network could do, and what a scheme should reach in it, computed without a simulation, for
+//! comparison with simulation results.
 //!
-//! - The rates that maximise the sum of utilities under the links' capacities (network utility
-//!   maximisation, NUM): a [`problem::Problem`] states links, flows, paths and utilities;
-//!   [`solve::solve`] finds rates and link prices, and [`kkt::Residuals`] says how well they satisfy the
-//!   conditions of an optimum. [`weights`] makes weights of users' utilities, [`claims`] says what each
-//!   controller claims.
-//! - [`distance`] says how far any rates are from an optimum.
+//! - The rates that maximise the sum of utilities under the links' capacities (network utility maximisation,
+//!   NUM): a [`problem::Problem`] states links, flows, paths and utilities; [`solve::solve`] finds rates and
+//!   link prices, and [`kkt::Residuals`] shows how well they satisfy the conditions of an optimum.
+//!   [`weights`] turns users' utilities into weights, and [`claims`] lists what each controller claims.
+//! - [`distance`] measures how far any rates are from an optimum.
 //! - What a scheme does on average: [`fluid`] models, and [`opn`]'s analytical model of throughput.
 
 #![forbid(unsafe_code)]

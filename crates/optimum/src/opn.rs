@@ -1,9 +1,9 @@
 //! OPN's model of the throughput of `n` subflows, and its optimal number of subflows (OPN eq. (1)-(11)).
 //!
-//! The published formula (11) does not follow from the published model (7), and the extracted text of
-//! the model has two readings. All are here under their own names, so that what each one says can be
-//! compared: [`Reading`] is how the printed `p sqrt(...)` is read, [`Rule`] how `n*` is found. An `n*` that a
-//! user has measured, as a table by loss rate, is not among them.
+//! The published formula (11) does not follow from the published model (7), and the extracted text of the
+//! model has two readings. All are here under separate names, so that their results can be compared:
+//! [`Reading`] is how the printed `p sqrt(...)` is read, [`Rule`] how `n*` is found. An `n*` measured by a
+//! user, as a table by loss rate, is not among them.
 //!
 //! Loss rates are probabilities in (0, 1); windows count packets; throughputs count packets per RTT.
 
@@ -15,17 +15,17 @@ pub const MAX_SUBFLOWS: u32 = 32;
 pub enum Reading {
     /// `p^W`: eq. (4) and the sentence above it. Losses of a window's packets are independent.
     Power,
-    /// `p W`, as the later equations are printed where the exponent was lost. Not a probability: it is
-    /// taken as 1 where it would exceed 1.
+    /// `p W`, as the later equations are printed where the exponent was lost. Not a probability: it is capped
+    /// at 1.
     Product,
 }
 
 /// How the optimal number of subflows is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// OPN eq. (11) as printed: `|W0(q - 1) / ln(1 - q)|`, W0 the principal branch of Lambert's W, which
-    /// is complex for q < 1 - 1/e; q is the loss of a window of `sqrt(2/p)`. It rests on (9), whose last
-    /// term is missing the exponent n, and lies up to 37 % above the model's own optimum.
+    /// OPN eq. (11) as printed: `|W0(q - 1) / ln(1 - q)|`, W0 the principal branch of Lambert's W, which is
+    /// complex for q < 1 - 1/e; q is the loss of a window of `sqrt(2/p)`. It is based on (9), whose last term
+    /// is missing the exponent n, and is up to 37 % above the model's own optimum.
     Eq11,
     /// The n in 1..=32 at which eq. (7) is largest; the smallest such n.
     Eq7,
@@ -36,7 +36,7 @@ pub enum Rule {
 /// An optimal number of subflows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OptimalSubflows {
-    /// What the rule says before rounding.
+    /// The result of the rule before rounding.
     pub raw: f64,
     /// `raw` rounded (halves up) and kept in 1..=32.
     pub subflows: u32,
@@ -77,10 +77,10 @@ impl Model {
         windows * self.no_timeout(subflows, loss)
     }
 
-    /// The optimal number of subflows, `None` where the rule is undefined: (11) and its correction are
-    /// where q is 1, which the product reading reaches at p = 1/2.
+    /// The optimal number of subflows; `None` if the rule is undefined, as (11) and its correction are if q
+    /// is 1. The product reading reaches this at p = 1/2.
     ///
-    /// (10) and (11) are for the paper's constants, and so are [`Rule::Eq11`] and [`Rule::Simplified`].
+    /// (10) and (11) hold for the paper's constants, and so do [`Rule::Eq11`] and [`Rule::Simplified`].
     pub fn optimal_subflows(&self, rule: Rule, loss: f64) -> Option<OptimalSubflows> {
         let raw = match rule {
             Rule::Eq7 => f64::from(self.best_of_eq7(loss)),
@@ -124,7 +124,7 @@ impl Model {
     }
 }
 
-/// |W0(x)| of a real x, for which W0 is complex below -1/e (OPN's `abs` and `lambertw(0, x)`).
+/// |W0(x)| of a real x; W0 is complex below -1/e (OPN's `abs` and `lambertw(0, x)`).
 fn lambert_w0_magnitude(x: f64) -> f64 {
     let (re, im) = lambert_w::lambert_w(0, x, 0.0, f64::EPSILON);
     libm::hypot(re, im)

@@ -12,12 +12,12 @@ pub struct PreferredFirst {
     pub single: f64,
 }
 
-/// The preferred path first, the remainder on the second path: on the preferred path, of capacity
-/// `capacity`, the subflow of weight `weight` has its share beside a TCP of weight 1; the second path,
-/// of capacity `second`, carries what is missing to the application's `limit`. All rates in one unit.
+/// The preferred path first, the remainder on the second path: on the preferred path, of capacity `capacity`,
+/// the subflow of weight `weight` shares with a TCP of weight 1; the second path, of capacity `second`,
+/// carries the rest up to the application's `limit`. All rates are in one unit.
 ///
-/// Under such a limit the optimum of (3.11) is another one: there the limit's price falls on both paths
-/// alike.
+/// Under such a limit the optimum of (3.11) is different: there the limit's price applies equally to both
+/// paths.
 pub fn preferred_first(capacity: f64, weight: f64, second: f64, limit: f64) -> PreferredFirst {
     let preferred = (capacity * weight / (1.0 + weight)).min(limit);
     PreferredFirst {

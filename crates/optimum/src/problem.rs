@@ -20,17 +20,17 @@ pub struct Path {
     pub links: Vec<usize>,
     /// γ of THESIS (3.4) if the flow's utility is pooled, ω of (3.11) if it is not; above 0.
     pub coefficient: f64,
-    /// The utility of this path's rate, if it is not the flow's: where paths count separately and their
-    /// RTTs differ, Reno's μ does (THESIS (3.12)). A pooled flow has one utility.
+    /// The utility of this path's rate, if it is not the flow's: if paths count separately and their RTTs
+    /// differ, Reno's μ differs too (THESIS (3.12)). A pooled flow has one utility.
     pub utility: Option<Utility>,
 }
 
-/// How the rates of a flow's paths make its utility.
+/// How the rates of a flow's paths determine its utility.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pooling {
     /// U(Σ γ_j x_j): the paths are one resource (THESIS (3.4), XMP (5)).
     Pooled,
-    /// Σ ω_j U(x_j): every path for itself (THESIS (3.11)).
+    /// Σ ω_j U(x_j): every path counts separately (THESIS (3.11)).
     Separate,
 }
 
@@ -52,13 +52,13 @@ pub struct Flow {
     pub paths: Vec<Path>,
     /// The utility of its rate, or of each path's.
     pub utility: Utility,
-    /// How the paths' rates are taken together.
+    /// How the paths' rates are combined.
     pub pooling: Pooling,
     /// w of THESIS (2.5): the factor of the whole utility, above 0.
     pub weight: f64,
     /// θ of THESIS (2.11): the minimum rate, 0 or more.
     pub min_rate: f64,
-    /// Θ of THESIS (2.11): the largest rate, `f64::INFINITY` for none. An application's own limit is one.
+    /// Θ of THESIS (2.11): the largest rate, `f64::INFINITY` for none. An application's limit counts as one.
     pub max_rate: f64,
     /// Whose rate the two bound.
     pub bounded: Bounded,
@@ -91,14 +91,14 @@ impl Flow {
         }
     }
 
-    /// The utility that a path's rate is put into, alone or pooled.
+    /// The utility that applies to a path's rate, alone or pooled.
     pub(crate) fn utility_of(&self, path: &Path) -> Utility {
         path.utility.unwrap_or(self.utility)
     }
 }
 
-/// Maximise the flows' utilities over the rates of their paths, with no link above its capacity and
-/// every flow, or each of its paths, between its minimum and its maximum rate.
+/// The problem: maximise the flows' utilities over the rates of their paths, with no link above its capacity
+/// and every flow, or each of its paths, between its minimum and its maximum rate.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Problem {
     /// The links.
@@ -107,7 +107,7 @@ pub struct Problem {
     pub flows: Vec<Flow>,
 }
 
-/// What makes no sense in a problem.
+/// An error in a problem.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ProblemError {
     /// A link's capacity is not a number above 0.
@@ -118,7 +118,7 @@ pub enum ProblemError {
         /// Its capacity.
         capacity: f64,
     },
-    /// Something in a flow.
+    /// An error in a flow.
     #[error("flow `{flow}`: {fault}")]
     Flow {
         /// The flow.
@@ -129,17 +129,17 @@ pub enum ProblemError {
 }
 
 impl Problem {
-    /// Adds a link; the answer is its index.
+    /// Adds a link and returns its index.
     pub fn link(&mut self, name: impl Into<String>, capacity: f64) -> usize {
         self.links.push(Link { name: name.into(), capacity });
         self.links.len() - 1
     }
 
-    /// Whether each part of it makes sense on its own. Whether the minimum rates fit the links is found
-    /// when it is solved.
+    /// Checks each part of it on its own. Whether the minimum rates fit the links is determined by solving
+    /// it.
     ///
     /// # Errors
-    /// The first link or flow that makes none.
+    /// The first link or flow that is invalid.
     pub fn check(&self) -> Result<(), ProblemError> {
         for link in &self.links {
             if !is_positive(link.capacity) {

@@ -1,6 +1,6 @@
-//! The problem as the solvers see it: rows A x ≤ h over the rates of all paths, and terms whose
-//! utilities are added. Flows of the same paths, utility and limits are one group: by symmetry and
-//! concavity they have the same rates.
+//! The problem as the solvers see it: rows A x ≤ h over the rates of all paths, and terms whose utilities are
+//! added. Flows with the same paths, utility and limits form one group: by symmetry and concavity they have
+//! the same rates.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -25,15 +25,15 @@ pub(crate) struct Term {
     pub parts: Vec<(usize, f64)>,
 }
 
-/// Flows that are one.
+/// A group of equal flows.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
-    /// Every flow, and which of its paths is the group's first, second, …
+    /// Every flow, and which of its paths are the group's first, second, …
     pub members: Vec<(usize, Vec<usize>)>,
-    /// The first of its paths among all; there are as many as `members` says.
+    /// The index of its first path among all; the number of paths is in `members`.
     pub first: usize,
-    /// The rows of its minimum and its maximum rate, or of those of each path; only the second one if they
-    /// are the same.
+    /// The rows of its minimum and its maximum rate, or of those of each path; only the second row if the two
+    /// are equal.
     pub limits: Vec<[Option<usize>; 2]>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Program {
     pub reach: Vec<f64>,
 }
 
-/// What two flows must share to be one; the paths as sorted lists of links.
+/// What two flows must have in common to be in one group; the paths as sorted lists of links.
 type Key = (Vec<(Vec<usize>, u64, String)>, Pooling, [u64; 3], bool);
 
 impl Program {
@@ -100,7 +100,7 @@ impl Program {
                 parts: vec![(p, 1.0)],
             })),
         }
-        // Rates between equal limits have no inside.
+        // Rates between equal limits have no interior.
         let equal = flow.min_rate == flow.max_rate;
         let mut limit = |paths: &Range<usize>, sign: f64, bound: f64| {
             let entries = paths.clone().map(|p| (p, sign * count)).collect();
@@ -121,7 +121,7 @@ impl Program {
         self.groups.push(Group { members, first, limits });
     }
 
-    /// The prices of every flow's limits, of the rows' prices: above 0 at a maximum, below 0 at a minimum.
+    /// The prices of every flow's limits, from the rows' prices: above 0 at a maximum, below 0 at a minimum.
     pub(crate) fn limit_prices(&self, problem: &Problem, y: &[f64]) -> Vec<Vec<f64>> {
         let mut all = vec![Vec::new(); problem.flows.len()];
         let price = |limit: Option<usize>| limit.map_or(0.0, |row| y[row]);
@@ -138,7 +138,7 @@ impl Program {
         all
     }
 
-    /// The rates of every flow's paths, of the rates by group.
+    /// The rates of every flow's paths, from the rates by group.
     pub(crate) fn spread(&self, x: &[f64], flows: usize) -> Vec<Vec<f64>> {
         let mut rates = vec![Vec::new(); flows];
         for group in &self.groups {
@@ -150,7 +150,7 @@ impl Program {
     }
 }
 
-/// What a group's paths have, in the order of the flow's paths.
+/// The values of a group's paths, in the order of the flow's paths.
 fn in_order(of_group: &[f64], order: &[usize]) -> Vec<f64> {
     let mut own = vec![0.0; order.len()];
     order.iter().zip(of_group).for_each(|(&p, value)| own[p] = *value);

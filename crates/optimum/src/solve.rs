@@ -10,46 +10,47 @@ use crate::utility::Utility;
 
 /// The rates that maximise the sum of the flows' utilities.
 ///
-/// Where several divisions among a flow's paths are optimal, the rates are one of them, between the
-/// extremes. The total utility is the same for all; so are the totals, if every utility is strictly concave
-/// (not α = 0, not slow start) and no pooled flow has paths with different γ: then its Σ γ_j x_j is.
+/// If several divisions among a flow's paths are optimal, the rates are one of them, between the extremes.
+/// The total utility is the same for all; so are the totals, if every utility is strictly concave (not α = 0,
+/// not slow start) and no pooled flow has paths with different γ: for such a flow, only Σ γ_j x_j is the
+/// same.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Optimum {
     /// By flow and path.
     pub rates: Vec<Vec<f64>>,
     /// Every flow's Σ x_j.
     pub totals: Vec<f64>,
-    /// What flows over every link.
+    /// The load of every link.
     pub loads: Vec<f64>,
-    /// By link: a price that supports the optimum, above 0 only on links that are full. It is what one more
-    /// unit of capacity would add to the total utility where that is one number; where links of a path are
-    /// full together, only some sums of their prices are determined.
+    /// By link: a price that supports the optimum, above 0 only on links that are full. It is the gain in
+    /// total utility from one more unit of capacity, if this is a single number; if several links of a path
+    /// are full, only some sums of their prices are determined.
     pub prices: Vec<f64>,
-    /// By flow, one price for its total or one for each path, whichever its limits bound: above 0 at the
-    /// maximum rate, below 0 at the minimum, 0 between them; no more determined than the links'
+    /// For each flow, one price for its total or one for each path, whichever its limits bound: above 0 at
+    /// the maximum rate, below 0 at the minimum, 0 between them. They are no more determined than the links'
     /// prices.
     pub limit_prices: Vec<Vec<f64>>,
     /// The links that are full: whose load is their capacity, to one millionth, or which have a price. (A
-    /// price next to nothing can be on a link that is up to a thousandth short of full.)
+    /// link with almost no price can be up to a thousandth short of full.)
     pub binding: Vec<usize>,
     /// The sum of the flows' utilities.
     pub utility: f64,
     /// How well the optimality conditions hold.
     pub residuals: Residuals,
-    /// Newton's steps after the conic solver: what a solution costs, whatever the machine.
+    /// Newton's steps after the conic solver: the cost of a solution, independent of the machine.
     pub newton_steps: usize,
 }
 
 /// Why there is no optimum.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum OptimumError {
-    /// The problem makes no sense.
+    /// The problem is invalid.
     #[error(transparent)]
     Problem(#[from] ProblemError),
     /// The minimum rates do not fit the links, or leave another flow nothing.
     #[error("{0}")]
     Infeasible(Box<Infeasible>),
-    /// The solver came to no answer that satisfies the optimality conditions.
+    /// The solver found no answer that satisfies the optimality conditions.
     #[error(
         "no optimum found: the best rates violate the optimality conditions by {:.1e} (relative; {ACCURACY:.0e} \
          is allowed). Marginal utilities that differ by very many powers of ten can be the cause",
@@ -61,14 +62,15 @@ pub enum OptimumError {
 /// The largest residual of an answer.
 pub const ACCURACY: f64 = 1e-6;
 
-/// The α up to which the conic solver is asked; beyond, Newton's method follows α in steps.
+/// The largest α for the conic solver; beyond it, Newton's method increases α in steps.
 const CONIC_ALPHA: f64 = 2.0;
 /// The factor of α in one such step.
 const ALPHA_STEP: f64 = 1.4;
-/// A link, or a limit, with less room than this part of it is full: the first of these that the prices bear.
-/// A link that is just full, but that nobody would pay for, has a little room and a little price.
+/// A link or a limit with less room than this part of it is full: the first of these values that is
+/// consistent with the prices. A link that is just full, but that nobody would pay for, has a little room and
+/// a small price.
 const FULL: [f64; 4] = [1e-6, 1e-5, 1e-4, 1e-3];
-/// A path's rate below this part of what it could be, with a price above its worth, is 0.
+/// A path's rate below this part of its maximum, with a price above its value, is 0.
 const NOTHING: f64 = 1e-8;
 
 /// Solves `problem`. The answer's residuals are at most [`ACCURACY`].
@@ -77,8 +79,8 @@ const NOTHING: f64 = 1e-8;
 /// rates to about ten digits, not bit by bit.
 ///
 /// # Errors
-/// A problem that makes no sense; minimum rates that do not fit, with the links and flows that clash; or
-/// a problem that is too ill-conditioned.
+/// An invalid problem; minimum rates that do not fit, with the links and flows that clash; or a problem that
+/// is too ill-conditioned.
 pub fn solve(problem: &Problem) -> Result<Optimum, OptimumError> {
     problem.check()?;
     if problem.flows.is_empty() {
@@ -169,8 +171,8 @@ pub fn total_utility(problem: &Problem, rates: &[Vec<f64>]) -> f64 {
     flows.sum()
 }
 
-/// The problem with the largest capacity as unit of rate, and with weights such that the largest of the
-/// flows' marginal utilities, times their rates, is about 1; the unit, and the logarithm of the factor.
+/// The problem with the largest capacity as the unit of rate, and with weights such that the largest of the
+/// flows' marginal utilities, times their rates, is about 1; and the unit and the logarithm of the factor.
 fn scale(problem: &Problem) -> (Problem, f64, f64) {
     let mut scaled = problem.clone();
     let unit = problem.links.iter().map(|l| l.capacity).fold(f64::MIN_POSITIVE, f64::max);
@@ -207,7 +209,8 @@ fn scale(problem: &Problem) -> (Problem, f64, f64) {
     (scaled, unit, if largest.is_finite() { largest } else { 0.0 })
 }
 
-/// The conic answer, made exact; where α is large, that of a smaller one, followed. And Newton's steps.
+/// The conic answer, made exact; for a large α, the answer for a smaller one, followed to it. And the number
+/// of Newton's steps.
 fn optimise(program: &Program) -> (Point, usize) {
     let alphas =
         program.terms.iter().map(|t| if let Utility::AlphaFair { alpha } = t.utility { alpha } else { 0.0 });
@@ -221,7 +224,7 @@ fn optimise(program: &Program) -> (Point, usize) {
     while alpha < last {
         let next = (alpha * ALPHA_STEP).min(last);
         at = with_alpha(program, next);
-        // With all α alike a price is a power of a rate: it follows α as that power does.
+        // If all α are equal, a price is a power of a rate, and changes with α as this power does.
         let y: Vec<f64> = point.y.iter().map(|&y| y.signum() * libm::pow(y.abs(), next / alpha)).collect();
         let (next_point, more) = Point::near(&at, &point.x, &y).polish(&at);
         (point, steps) = (next_point, steps + more);
@@ -230,8 +233,8 @@ fn optimise(program: &Program) -> (Point, usize) {
     (point, steps)
 }
 
-/// The program with α no larger than `most`; weights change such that (w/price)^(1/α) keeps the ratios
-/// of the rates.
+/// The program with α no larger than `most`; weights change so that (w/price)^(1/α) keeps the ratios of the
+/// rates.
 fn with_alpha(program: &Program, most: f64) -> Program {
     let mut program = program.clone();
     for term in &mut program.terms {
@@ -245,7 +248,7 @@ fn with_alpha(program: &Program, most: f64) -> Program {
     program
 }
 
-/// Sets the rates to 0 that differ from it only because the method stays inside.
+/// Sets rates to 0 that are above it only because the method stays in the interior.
 fn settle(program: &Program, x: &mut [f64], y: &[f64]) {
     let mut price = vec![0.0; x.len()];
     for (row, y) in program.rows.iter().zip(y) {
@@ -258,7 +261,7 @@ fn settle(program: &Program, x: &mut [f64], y: &[f64]) {
             x[p] < NOTHING * program.reach[p] && price[p] > c * marginal * (1.0 + NOTHING)
         };
         let (unused, used): (Vec<_>, Vec<_>) = term.parts.iter().copied().partition(unused);
-        // A flow that gets next to nothing may still live on it.
+        // A flow may depend even on a tiny rate.
         let without = term.utility.marginal(used.iter().map(|&(p, c)| c * x[p]).sum());
         if (without - worth).abs() <= NOTHING * worth {
             unused.into_iter().for_each(|(p, _)| x[p] = 0.0);
@@ -266,7 +269,7 @@ fn settle(program: &Program, x: &mut [f64], y: &[f64]) {
     }
 }
 
-/// The prices of rows, but 0 where there is room: inside, every row has one.
+/// The prices of rows, but 0 where there is room: in the interior, every row has a price.
 fn settle_prices(program: &Program, x: &[f64], y: &[f64], full: f64) -> Vec<f64> {
     let price = |(row, &y): (&Row, &f64)| {
         let has_room = row.used(x) < row.bound - full * row.bound.abs();

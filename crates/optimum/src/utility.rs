@@ -1,20 +1,20 @@
 //! Utilities of a rate, with their derivatives.
 //!
-//! A rate is in whatever unit the problem uses; the parameters that are rates share it. The marginal
-//! utility is the price (per unit of rate) at which a flow wants exactly that rate.
+//! Rates, including parameters that are rates, are in the problem's unit. The marginal utility is the price
+//! (per unit of rate) at which a flow wants exactly that rate.
 
 /// A concave, increasing utility U(x) of a rate x ≥ 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Utility {
-    /// Alpha-fair, THESIS (2.7): x^(1-α)/(1-α), and log x for α = 1. α = 0 is the throughput, large α
-    /// comes near max-min fairness.
+    /// Alpha-fair, THESIS (2.7): x^(1-α)/(1-α), and log x for α = 1. α = 0 is the throughput; large α is
+    /// close to max-min fairness.
     AlphaFair {
         /// α, 0 or more.
         alpha: f64,
     },
-    /// Reno in congestion avoidance, THESIS (2.22). Its marginal, log(1 + μ/(βx)), is a number without
-    /// unit, and only μ/β matters for it: with μ one packet per RTT and RTT, β = 1/2 per RTT, μ/β is the
-    /// rate of two packets per RTT.
+    /// Reno in congestion avoidance, THESIS (2.22). Its marginal, log(1 + μ/(βx)), has no unit, and depends
+    /// only on μ/β: with μ one packet per RTT and RTT, β = 1/2 per RTT, μ/β is the rate of two packets per
+    /// RTT.
     Tcp {
         /// μ, the additive increase: a rate per time, above 0.
         mu: f64,
@@ -37,13 +37,13 @@ pub enum Utility {
 }
 
 /// The scale s = δβ/T of BOS's utility, XMP (4), in bit/s: `delta` and `beta` are BOS's, `rtt` is T in
-/// seconds, `packet` a packet's size in bits. XMP's own, (6), has δ = 1 and the least RTT of its paths.
+/// seconds, `packet` a packet's size in bits. XMP's, (6), has δ = 1 and the minimum RTT of its paths.
 pub fn bos_scale(delta: f64, beta: f64, rtt: f64, packet: f64) -> f64 {
     delta * beta * packet / rtt
 }
 
-/// The increase μ that [`Utility::Tcp`] takes, in bit/s per RTT: a packet of `packet` bits more each
-/// `rtt` seconds (THESIS (3.12)).
+/// The increase μ for [`Utility::Tcp`], in bit/s per RTT: one more packet of `packet` bits every `rtt`
+/// seconds (THESIS (3.12)).
 pub fn tcp_mu(rtt: f64, packet: f64) -> f64 {
     packet / rtt
 }
@@ -85,8 +85,8 @@ impl Utility {
         }
     }
 
-    /// The rate at which the marginal utility is `price` (above 0): what a flow sends that pays it. 0 if
-    /// no rate is worth the price; `None` if the marginal is the same for all rates.
+    /// The rate at which the marginal utility is `price` (above 0): the rate of a flow that pays it. 0 if no
+    /// rate is worth the price; `None` if the marginal is the same for all rates.
     pub fn rate_at(&self, price: f64) -> Option<f64> {
         match *self {
             Self::AlphaFair { alpha: 0.0 } | Self::TcpSlowStart { .. } => None,
@@ -96,7 +96,7 @@ impl Utility {
         }
     }
 
-    /// Whether U'(0) is infinite: however dear its links are, such a flow gets something.
+    /// Whether U'(0) is infinite: such a flow gets something, however expensive its links are.
     pub(crate) fn is_never_zero(&self) -> bool {
         match *self {
             Self::AlphaFair { alpha } => alpha > 0.0,
@@ -105,8 +105,8 @@ impl Utility {
         }
     }
 
-    /// The same utility for rates in units of `unit`, up to a constant and a factor: U(unit y) is
-    /// exp(f) V(y) + constant, with (V, f) the answer.
+    /// The same utility for rates in units of `unit`, up to a constant and a factor: U(unit y) is exp(f) V(y)
+    /// + constant, with (V, f) the result.
     pub(crate) fn in_units_of(&self, unit: f64) -> (Self, f64) {
         let log_unit = libm::log(unit);
         match *self {
@@ -132,5 +132,5 @@ impl Utility {
     }
 }
 
-/// The largest α: the marginals of rates that differ by a factor of 1000 then differ by 10^96.
+/// The largest α: with it, the marginals of rates that differ by a factor of 1000 differ by 10^96.
 pub const MAX_ALPHA: f64 = 32.0;

@@ -1,12 +1,12 @@
-//! Center-of-utility fairness: weights that share a bottleneck in the ratio of what the flows' users
-//! want on average (THESIS §2.3.1).
+//! Center-of-utility fairness: weights that share a bottleneck in the ratio of the rates that the flows'
+//! users want on average (THESIS §2.3.1).
 
 /// How a user's utility grows with the rate. Rates are in bit/s.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
     /// Elastic (NRE), log(1 + x) (THESIS §2.4.1).
     Log1p,
-    /// α-fair (2.7), α < 1: from α = 1 on its utility has no beginning at rate 0.
+    /// α-fair (2.7), α < 1: from α = 1 on, its utility has no finite value at rate 0.
     AlphaFair {
         /// α, from 0 to below 1.
         alpha: f64,
@@ -16,12 +16,12 @@ pub enum Shape {
         /// x0, the lowest useful rate, bit/s, 0 or more.
         inflection: f64,
     },
-    /// Hard real-time (HRT): nothing below that rate, everything from there on (THESIS Figure 2.1).
+    /// Hard real-time (HRT): nothing below this rate, everything from there on (THESIS Figure 2.1).
     Step {
         /// The rate, bit/s, above 0.
         rate: f64,
     },
-    /// Straight lines between points that a user gives.
+    /// Straight lines between points given by a user.
     Points(Points),
 }
 
@@ -29,7 +29,7 @@ pub enum Shape {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Points(Vec<(f64, f64)>);
 
-/// What makes no sense in a user's utility.
+/// An error in a user's utility.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum WeightError {
     /// Fewer than two points.
@@ -82,12 +82,12 @@ pub enum WeightError {
 }
 
 impl Points {
-    /// Points in the order of their rates, the first at rate 0; rates and utilities rise. Above `min_rate`,
-    /// θ of (2.11), the slopes must not grow: what a minimum rate guarantees need not be concave, the rest
-    /// must (THESIS §2.3.1). 0 asks for concavity everywhere.
+    /// Points in the order of their rates, the first at rate 0; rates and utilities rise. Above `min_rate`, θ
+    /// of (2.11), the slopes must not grow: below the guaranteed minimum rate a utility need not be concave,
+    /// above it must be (THESIS §2.3.1). 0 requires concavity everywhere.
     ///
     /// # Errors
-    /// Too few points, points in no order, a slope that grows.
+    /// Too few points, unordered points, or a slope that grows.
     pub fn new(points: Vec<(f64, f64)>, min_rate: f64) -> Result<Self, WeightError> {
         if points.len() < 2 {
             return Err(WeightError::Few(points.len()));
@@ -108,7 +108,7 @@ impl Points {
         for three in points.windows(3) {
             let slope = |a: (f64, f64), b: (f64, f64)| (b.1 - a.1) / (b.0 - a.0);
             let (before, after) = (slope(three[0], three[1]), slope(three[1], three[2]));
-            // Utilities of a table are rounded.
+            // Utilities in a table are rounded.
             if three[1].0 > min_rate && after > before * (1.0 + 1e-9) {
                 return Err(WeightError::Convex { rate: three[1].0, min_rate });
             }
@@ -177,7 +177,7 @@ impl Shape {
                 if last < r {
                     return Err(WeightError::Short { last, saturated: r });
                 }
-                // On a straight line the mean lies in its middle.
+                // On a straight line, the mean is in its middle.
                 let mut moment = 0.0;
                 for pair in points.windows(2).take_while(|pair| pair[0].0 < r) {
                     let end = pair[1].0.min(r);
@@ -189,8 +189,8 @@ impl Shape {
     }
 }
 
-/// The weight of (2.9), (x^c/x0^c)^α: what a flow of center-of-utility `center` needs under the α-fair
-/// base utility beside a flow of weight 1 and center `base`.
+/// The weight of (2.9), (x^c/x0^c)^α: what a flow of center-of-utility `center` needs under the α-fair base
+/// utility, next to a flow of weight 1 and center `base`.
 pub fn weight(center: f64, base: f64, alpha: f64) -> f64 {
     libm::pow(center / base, alpha)
 }
@@ -205,7 +205,7 @@ pub enum Class {
         /// θ.
         min_rate: f64,
     },
-    /// Hard realtime (HRT): that rate and no other.
+    /// Hard realtime (HRT): exactly this rate.
     Hard {
         /// θ = Θ.
         rate: f64,

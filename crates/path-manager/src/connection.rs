@@ -1,4 +1,4 @@
-//! The subflows of a connection, as all path managers keep them.
+//! The subflows of a connection, for all path managers.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ struct Subflow<T> {
     own: T,
 }
 
-/// Subflows with what a path manager keeps of each, and the actions that wait to be taken.
+/// Subflows with a path manager's data about each, and the actions that wait to be taken.
 #[derive(Debug)]
 pub(crate) struct Connection<T> {
     subflows: Vec<Subflow<T>>,
@@ -35,7 +35,7 @@ impl<T> Connection<T> {
         self.subflows.push(Subflow { state: State::Opening, priority: Priority::Normal, own });
     }
 
-    /// Whether it is news.
+    /// Returns whether this is new.
     pub fn establish(&mut self, subflow: usize) -> bool {
         let state = &mut self.subflows[subflow].state;
         let news = *state == State::Opening;
@@ -52,7 +52,7 @@ impl<T> Connection<T> {
         self.actions.push_back(Action::Close { subflow });
     }
 
-    /// It has gone by itself.
+    /// It has ended without being closed here.
     pub fn gone(&mut self, subflow: usize) {
         self.subflows[subflow].state = State::Closed;
     }
@@ -81,18 +81,18 @@ impl<T> Connection<T> {
         self.subflows[subflow].state == State::Established
     }
 
-    /// Those whose handshake is complete, by number.
+    /// The subflows whose handshake is complete, by number.
     pub fn established(&self) -> impl Iterator<Item = (usize, &T)> {
         let established = |s: &&Subflow<T>| s.state == State::Established;
         self.subflows.iter().enumerate().filter(move |(_, s)| established(s)).map(|(i, s)| (i, &s.own))
     }
 
-    /// What is kept of each subflow, also of those that are closed.
+    /// The data about each subflow, including closed ones.
     pub fn all_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.subflows.iter_mut().map(|s| &mut s.own)
     }
 
-    /// What is kept of `subflow`; `None` once it is closed.
+    /// The data about `subflow`; `None` once it is closed.
     pub fn live(&mut self, subflow: usize) -> Option<&mut T> {
         let s = &mut self.subflows[subflow];
         (s.state != State::Closed).then_some(&mut s.own)

@@ -1,10 +1,10 @@
-//! What a path manager declares of itself.
+//! The declaration of a path manager.
 
 use tresse_units::{Parameter, ParameterError, Values};
 
 use crate::Config;
 
-/// A path manager as lists and experiment files name it.
+/// A path manager, as it appears in lists and experiment files.
 #[derive(Debug)]
 pub struct Declaration {
     /// Its name in files and on the command line.

@@ -29,7 +29,7 @@ impl Default for Config {
 pub struct Fixed {
     connection: Connection<()>,
     stands: bool,
-    /// The paths of the subflows that wait, and when they are opened.
+    /// The paths of the waiting subflows, and when they are opened.
     waiting: Vec<(Time, PathChoice)>,
     /// Some of them wait for a time.
     timed: bool,

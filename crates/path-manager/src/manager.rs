@@ -1,4 +1,4 @@
-//! What every path manager is notified of, and what it answers.
+//! The events that every path manager is notified of, and its answers.
 
 use std::fmt::Debug;
 
@@ -18,11 +18,11 @@ pub struct Opening {
     /// Paths between the two that a choice of source port can reach, at least 1; in a leaf-spine fabric
     /// the spine switches (OPN's m).
     pub paths: u16,
-    /// A random word that is this connection's own: all of its random choices follow from it.
+    /// A random word for this connection: all of its random choices follow from it.
     pub stream: u64,
 }
 
-/// Which path the packets of a subflow take.
+/// The path that the packets of a subflow take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathChoice {
     /// Between the addresses of these numbers, counted from 0 at each host.
@@ -35,13 +35,13 @@ pub enum PathChoice {
     /// Between the first addresses, with the source port of this number: its own five-tuple for ECMP.
     Port(u16),
     /// Between the first addresses, each packet on a random path (packet spraying). Packets overtake each
-    /// other, so the host must not take three duplicate ACKs for a loss.
+    /// other, so the host must not treat three duplicate ACKs as a loss.
     Spray,
 }
 
 /// What a scheduler may do with a subflow. A subflow starts as `Normal`.
 ///
-/// As long as an established subflow is left, one of them is `Normal`.
+/// As long as there are established subflows, at least one of them is `Normal`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Priority {
     /// It carries new data.
@@ -52,18 +52,18 @@ pub enum Priority {
     Slow,
 }
 
-/// What the host is to do.
+/// An action for the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Open a subflow. Numbers count up from 0 and are never used again. Subflow 0 is the connection's own
-    /// handshake (MP_CAPABLE), the others join it (MP_JOIN).
+    /// Open a subflow. Numbers count up from 0 and are never used again. Subflow 0 is opened by the
+    /// connection's own handshake (MP_CAPABLE); the others join it (MP_JOIN).
     Open {
         /// Its number.
         subflow: usize,
         /// Its path through the network.
         path: PathChoice,
     },
-    /// Close a subflow; what is in flight on it is sent again on others. Another one is live.
+    /// Close a subflow; its data in flight is sent again on others. Another one is live.
     Close {
         /// Its number.
         subflow: usize,
@@ -75,7 +75,7 @@ pub enum Action {
         /// The new one.
         priority: Priority,
     },
-    /// Send what is in flight on a subflow again, now, on those whose priority is `Normal`. The subflow
+    /// Send the data in flight on a subflow again, now, on subflows whose priority is `Normal`. The subflow
     /// stays open and its window stays as it is.
     Reinject {
         /// Its number.
@@ -90,13 +90,13 @@ pub struct Sent {
     pub subflow: usize,
     /// Data packets, retransmissions included.
     pub packets: u64,
-    /// Those of them that were sent before on this subflow, for whatever reason.
+    /// Those of them that were sent before on this subflow, for any reason.
     pub retransmissions: u64,
     /// Bytes of the connection's data that were never sent before on any subflow.
     pub new_bytes: u64,
 }
 
-/// ACKs have come for a subflow; duplicate ones count.
+/// ACKs have arrived for a subflow; duplicate ones count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ack {
     /// The subflow.
@@ -111,15 +111,16 @@ pub struct Ack {
 
 /// The path manager of one connection.
 ///
-/// After [`ConfiguredManager::open`](crate::ConfiguredManager::open) and after every `handle_*`, take the actions
-/// until there are none, then look at the deadline again. Every call has the [`Memory`] that the connection shares
-/// with the others of its [`Scope`](crate::Scope); times never go back. A timer that is due is served before the
-/// event at the same instant, whichever the host reports first. What is reported for a closed subflow is ignored.
+/// After [`ConfiguredManager::open`](crate::ConfiguredManager::open) and after every `handle_*`, take the
+/// actions until there are none, then look at the deadline again. Every call has the [`Memory`] that the
+/// connection shares with the others of its [`Scope`](crate::Scope); times never go back. A timer that is due
+/// is served before an event at the same instant, whichever the host reports first. Events of a closed
+/// subflow are ignored.
 ///
 /// # Panics
 /// `handle_*` panics if a subflow was never opened.
 pub trait PathManager: Debug + Send {
-    /// Whether it wants to be notified of what is sent and ACKed.
+    /// Whether it wants to be notified of sent packets and ACKs.
     fn observes(&self) -> bool {
         true
     }
@@ -127,7 +128,7 @@ pub trait PathManager: Debug + Send {
     /// The handshake of `subflow` is complete.
     fn handle_established(&mut self, now: Time, memory: &mut Memory, subflow: usize);
 
-    /// `subflow` has gone without an [`Action::Close`]: reset, timed out, or closed by the other host.
+    /// `subflow` has ended without an [`Action::Close`]: reset, timed out, or closed by the other host.
     fn handle_closed(&mut self, now: Time, memory: &mut Memory, subflow: usize);
 
     /// Data has been sent.
@@ -144,6 +145,6 @@ pub trait PathManager: Debug + Send {
         NEVER
     }
 
-    /// The next thing to do, in the order in which it is to be done.
+    /// The next action; take them in this order.
     fn poll_action(&mut self) -> Option<Action>;
 }

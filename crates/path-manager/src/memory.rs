@@ -1,4 +1,4 @@
-//! What a host remembers of its paths between connections (OPN §MPTCP_OPN design).
+//! A host's memory of its paths between connections (OPN §MPTCP_OPN design).
 
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
@@ -7,25 +7,25 @@ use tresse_units::{NEVER, Time};
 
 use crate::LossRate;
 
-/// What connections know of the paths that they have in common: their loss rate, and which of them are SLOW.
+/// The shared knowledge of connections about their common paths: their loss rate, and which of them are SLOW.
 ///
-/// All connections of a [`Scope`] share it, those that follow one another and those that run at the same
-/// time. Its two timers need no calls: its state at or after their expiry is as they would have left it.
+/// All connections of a [`Scope`] share it, whether they run at the same time or one after the other. Its two
+/// timers need no calls: the state after an expiry is computed when it is read.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
     loss: Option<LossRate>,
-    /// Of the running period of timer_3.
+    /// In the current period of timer_3.
     sent: u64,
     retransmitted: u64,
     timer_3: Option<Time>,
-    /// By path; those beyond its end are FAST.
+    /// By path; paths beyond its end are FAST.
     slow: Vec<bool>,
     timer_2: Option<Time>,
     /// Changes of `slow` so far.
     changes: u64,
 }
 
-/// Whose connections share a [`Memory`].
+/// Which connections share a [`Memory`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// All of the sending host: path i is the same to every receiver.
@@ -45,8 +45,8 @@ impl Memory {
         self.slow.get(usize::from(path)).copied().unwrap_or(false)
     }
 
-    /// Gives what is known of losses to `other`, and takes what that knows: for a host on which losses are everybody's
-    /// experience, but the paths of two connections cannot be compared, because nobody knows where a port leads.
+    /// Swaps the knowledge about losses with `other`: for a host whose connections share losses, but whose
+    /// paths cannot be compared between connections, because nobody knows where a port leads.
     pub fn swap_losses(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.loss, &mut other.loss);
         std::mem::swap(&mut self.sent, &mut other.sent);
@@ -62,13 +62,13 @@ impl Memory {
         }
     }
 
-    /// Packets for the running period.
+    /// Counts packets in the current period.
     pub(crate) fn count(&mut self, sent: u64, retransmitted: u64) {
         self.sent += sent;
         self.retransmitted += retransmitted;
     }
 
-    /// Serves timer_2: all paths may be FAST again (OPN Algorithm 1, lines 9-12).
+    /// Serves timer_2: all paths may become FAST again (OPN Algorithm 1, lines 9-12).
     pub(crate) fn reset(&mut self, now: Time, period: Time) {
         if expired(&mut self.timer_2, now, period) && self.slow.contains(&true) {
             self.slow.fill(false);
@@ -96,8 +96,8 @@ impl Memory {
     }
 }
 
-/// Whether the periodic `timer` has expired by `now`, at least once; it is set to its next expiry then.
-/// It starts when it is first asked.
+/// Whether the periodic `timer` has expired by `now`, at least once; if so, it is set to its next expiry. It
+/// starts at the first call.
 fn expired(timer: &mut Option<Time>, now: Time, period: Time) -> bool {
     match *timer {
         Some(at) if now < at => false,
@@ -113,7 +113,7 @@ fn expired(timer: &mut Option<Time>, now: Time, period: Time) -> bool {
     }
 }
 
-/// The memories of those that somebody manages, by a name `K` for who shares one: numbers in a simulator,
+/// The memories of managed connections, by a name `K` for those that share one: numbers in a simulator,
 /// addresses in a daemon.
 #[derive(Debug, Clone, Default)]
 pub struct Memories<K> {
@@ -126,12 +126,12 @@ pub struct Memories<K> {
 pub struct MemoryId(usize);
 
 impl<K: Ord> Memories<K> {
-    /// None.
+    /// An empty set.
     pub fn new() -> Self {
         Self { ids: BTreeMap::new(), memories: Vec::new() }
     }
 
-    /// The memory of that name; a new one knows nothing yet.
+    /// The memory with this name; a new one is empty.
     pub fn id(&mut self, name: K) -> MemoryId {
         *self.ids.entry(name).or_insert_with(|| {
             self.memories.push(Memory::default());

@@ -1,10 +1,10 @@
 //! MMPTCP: one sprayed subflow for a flow's first bytes, then ordinary subflows (catalogue S30).
 //!
-//! Source: Kheirkhah, Wakeman, Parisi, INFOCOM 2016; OPN §Performance evaluation. The byte threshold and
-//! the number of subflows are those of the author's ns-3 code (`mmp-tcp-socket-base.cc`, `FlowSizeThresh`);
-//! as there, the change comes when more bytes than the threshold have been sent, and the sprayed subflow
-//! carries no new data from the moment on at which the first ordinary one is established. Its own
-//! losses it repairs. It is closed once nothing of it is in flight; there it stays, idle.
+//! Source: Kheirkhah, Wakeman, Parisi, INFOCOM 2016; OPN §Performance evaluation. The byte threshold and the
+//! number of subflows are those of the author's ns-3 code (`mmp-tcp-socket-base.cc`, `FlowSizeThresh`); as
+//! there, the change comes when more bytes than the threshold have been sent, and the sprayed subflow carries
+//! no new data once the first ordinary one is established. It repairs its own losses. Here it is closed once
+//! it has nothing in flight; in the author's code it stays, idle.
 
 use tresse_units::Time;
 
@@ -12,12 +12,12 @@ use crate::connection::Connection;
 use crate::paths::paths;
 use crate::{Ack, Action, By, Memory, Opening, PathChoice, PathManager, Priority, Sent};
 
-/// When and to what MMPTCP changes.
+/// When MMPTCP changes, and to what.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// New data that the sprayed subflow carries before the others are opened, bytes.
     pub threshold: u64,
-    /// How many are opened then, 1 to 63: the sprayed one comes on top.
+    /// How many are opened then, 1 to 63, in addition to the sprayed one.
     pub subflows: usize,
 }
 
@@ -41,7 +41,7 @@ pub struct Mmptcp {
 const SPRAYED: usize = 0;
 
 impl Mmptcp {
-    /// Asks for the sprayed subflow.
+    /// Opens the sprayed subflow.
     pub fn new(config: &Config, opening: &Opening) -> Self {
         let mut connection = Connection::new();
         connection.open(PathChoice::Spray, false);
@@ -49,7 +49,7 @@ impl Mmptcp {
         Self { threshold: config.threshold, ordinary, sent: 0, connection }
     }
 
-    /// The sprayed subflow rests while there is another one, and goes when nothing of it is in flight.
+    /// The sprayed subflow is paused while there is another one, and closed when it has nothing in flight.
     fn settle(&mut self) {
         if !self.connection.is_established(SPRAYED) {
             return;

@@ -1,7 +1,7 @@
 //! The number of subflows for a loss rate: OPN's table (OPN eq. (7), (11), Fig. 7; catalogue A6.1).
 //!
 //! The published formula does not follow from the published model, and its text lost an exponent, so there
-//! are several tables. `tresse_optimum::opn` computes them; the tests hold these numbers to it.
+//! are several tables. `tresse_optimum::opn` computes them; the tests compare these numbers with it.
 
 /// The most subflows that OPN uses, a limit of the old MPTCP kernel (OPN below eq. (11)).
 pub const CAP: usize = 32;
@@ -17,8 +17,8 @@ pub struct LossRate {
 }
 
 impl LossRate {
-    /// eta = l/s (OPN §MPTCP_OPN design). More than were sent can be lost in a period, if they were sent
-    /// before it: then the rate is 1.
+    /// eta = l/s (OPN §MPTCP_OPN design). More packets than were sent can be lost in a period, if they were
+    /// sent before it: then the rate is 1.
     ///
     /// # Panics
     /// If nothing was sent.
@@ -32,7 +32,7 @@ impl LossRate {
         self.lost as f64 / self.sent as f64
     }
 
-    /// The nearest step of the grid, 0 for 0 to 100 for 1; the larger one from the middle between two.
+    /// The nearest step of the grid, 0 for 0 to 100 for 1; rounded up at the middle between two.
     pub fn step(self) -> usize {
         let (lost, sent) = (u128::from(self.lost), u128::from(self.sent));
         ((2 * STEPS as u128 * lost + sent) / (2 * sent)) as usize
@@ -46,16 +46,16 @@ pub enum NStar {
     Eq11,
     /// The n in 1..=32 at which OPN eq. (7), the model itself, is largest.
     Eq7,
-    /// OPN eq. (11) with p W, as the later equations are printed where the exponent was lost; 1 where that
+    /// OPN eq. (11) with p W, as the later equations are printed, where the exponent was lost; 1 if this
     /// leaves it undefined.
     Product,
-    /// Numbers that were measured, from the loss rate 0 on; the last one holds for all higher rates. Not
-    /// empty, each in 1..=32.
+    /// Measured numbers, from the loss rate 0 on; the last one holds for all higher rates. Not empty, each in
+    /// 1..=32.
     Empirical(Vec<u8>),
 }
 
 impl NStar {
-    /// n* at that loss rate, 1 to [`CAP`].
+    /// n* at this loss rate, 1 to [`CAP`].
     pub fn subflows(&self, loss: LossRate) -> usize {
         let table = match self {
             Self::Eq11 => EQ11,

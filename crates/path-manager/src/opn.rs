@@ -1,29 +1,29 @@
 //! MPTCP_OPN: concurrency tuning and traffic shifting (OPN §MPTCP_OPN design, Algorithm 1).
 //!
 //! *Concurrency tuning* (catalogue S27): a new connection opens n* subflows on random FAST paths, or one on
-//! every FAST path if there are not more than that. n* follows from the loss rate that the host's connections have
-//! met ([`NStar`]); before there is one it is m, the number of paths. Later loss rates do not change a
-//! connection that runs.
+//! every FAST path if there are no more than n*. n* follows from the loss rate of the host's connections
+//! ([`NStar`]); before one is known, it is m, the number of paths. Later loss rates do not change a running
+//! connection.
 //!
-//! *Traffic shifting* (S28): when timer_1 expires, a path from which no ACK has come turns SLOW. Its
-//! subflow carries no new data, and what is in flight on it is sent again on FAST ones. When timer_2
-//! expires, all paths are FAST again. If no subflow is on a FAST path, all are used.
+//! *Traffic shifting* (S28): when timer_1 expires, a path from which no ACK has come becomes SLOW. Its
+//! subflow carries no new data, and its data in flight is sent again on FAST ones. When timer_2 expires, all
+//! paths become FAST again. If no subflow is on a FAST path, all are used.
 //!
-//! What the paper leaves open:
+//! The paper leaves these points open:
 //!
 //! - The sender of Algorithm 1, with one `path[]`, is the host: new flows come to it, and it obtains "the global link
 //!   status". So one connection's verdict on a path and its losses hold for all connections of the host
 //!   ([`Scope::Host`]); catalogue S27 has those to the same receiver instead ([`Scope::Pair`]).
-//! - Whether ACKs have come on a path is each connection's own affair, as are the packets that it sends again.
-//! - The paths are taken in random order, also where all are: else each connection of the host would send its
-//!   first packets on the same one.
+//! - Each connection decides for itself whether ACKs have come on a path, and which packets it sends again.
+//! - The paths are taken in random order, even if all are taken: otherwise each connection of the host would
+//!   send its first packets on the same one.
 //! - timer_1's period of "2 times the average round trip time" is twice the mean of the smoothed RTTs of
 //!   the connection's subflows, or fixed (the 200 us of Algorithm 1). It starts with the first sample.
-//! - It runs while data is in flight on a FAST path and starts with it. Only a path on which data waited all
-//!   through the period can turn SLOW: data that has just been sent says nothing about its path, and the text
-//!   speaks of packets whose ACKs "have not arrived [...] within a period of time (i.e., 2RTTs)".
+//! - It runs while data is in flight on a FAST path and starts with it. Only a path on which data waited
+//!   throughout the period can become SLOW: data that has just been sent says nothing about its path, and the
+//!   text refers to packets whose ACKs "have not arrived [...] within a period of time (i.e., 2RTTs)".
 //! - At one instant timer_2 and timer_3 are served before timer_1.
-//! - All retransmissions count as losses. What is sent again on another subflow is none.
+//! - All retransmissions count as losses. Data sent again on another subflow does not.
 
 use tresse_units::{MICROSECOND, NEVER, SplitMix, Time};
 
@@ -31,15 +31,15 @@ use crate::connection::Connection;
 use crate::nstar::{CAP, NStar};
 use crate::{Ack, Action, Memory, Opening, PathChoice, PathManager, Priority, Scope, Sent};
 
-/// Which of its two modules a connection has, and whose experience it shares. Without tuning it opens a subflow on
-/// every FAST path, up to [`CAP`].
+/// Which of the two modules a connection has, and with which connections it shares a memory. Without tuning
+/// it opens a subflow on every FAST path, up to [`CAP`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// Concurrency tuning.
     pub tuning: Option<Tuning>,
     /// Traffic shifting.
     pub shifting: Option<Shifting>,
-    /// Whose loss rate and SLOW paths these are.
+    /// Which connections share the loss rate and the SLOW paths.
     pub scope: Scope,
 }
 
@@ -48,16 +48,16 @@ pub struct Config {
 pub struct Tuning {
     /// The table.
     pub n_star: NStar,
-    /// timer_3: how long losses are counted for a loss rate, above 0.
+    /// timer_3: the period over which a loss rate is measured, above 0.
     pub timer_3: Time,
 }
 
 /// Traffic shifting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shifting {
-    /// How long a path may be silent.
+    /// How long a path may stay silent.
     pub timer_1: Silence,
-    /// timer_2 (epsilon): how often all paths are FAST again, above 0.
+    /// timer_2 (epsilon): the period after which all paths become FAST again, above 0.
     pub timer_2: Time,
 }
 
@@ -98,7 +98,7 @@ pub struct Opn {
     timer_1: Option<Period>,
     /// When timer_2 expires next, if it matters to this connection.
     timer_2: Time,
-    /// [`Memory::changes`] that the priorities have followed.
+    /// The [`Memory::changes`] that the priorities reflect.
     followed: u64,
 }
 
@@ -117,7 +117,7 @@ struct Watched {
 }
 
 impl Opn {
-    /// Asks for the first subflow.
+    /// Opens the first subflow.
     pub fn new(config: &Config, opening: &Opening, memory: &mut Memory) -> Self {
         let mut opn = Self {
             config: config.clone(),
@@ -172,7 +172,7 @@ impl Opn {
         }
     }
 
-    /// What follows from an event: priorities, reinjections, timers.
+    /// The consequences of an event: priorities, reinjections, timers.
     fn settle(&mut self, now: Time, memory: &Memory, established_changed: bool) {
         let Some(shifting) = &self.config.shifting else { return };
         let timer_1 = shifting.timer_1;
@@ -195,7 +195,7 @@ impl Opn {
         }
     }
 
-    /// Gives each subflow the priority that its path has earned.
+    /// Gives each subflow the priority that matches its path.
     fn follow(&mut self, memory: &Memory) {
         let subflows: Vec<_> = self.connection.established().map(|(i, &s)| (i, s)).collect();
         let any_fast = subflows.iter().any(|(_, s)| !memory.is_slow(s.path));
@@ -207,7 +207,7 @@ impl Opn {
             }
             self.connection.set_priority(i, if slow { Priority::Slow } else { Priority::Normal });
         }
-        // Last, so that nothing is sent again on a subflow that is just turning SLOW.
+        // Last, so that nothing is sent again on a subflow that is just becoming SLOW.
         for i in shifted {
             self.connection.reinject(i);
         }

@@ -1,21 +1,21 @@
 //! vMCC's path-sharing detection and termination (VMCC §V-C, Algorithm 2; its trigger in Algorithm 1).
 //!
 //! Each subflow counts its ACKs with ECE, C_E. The first one that reaches gamma triggers the detection, once
-//! in the life of a connection: of each pair of established subflows whose counts differ by less than
-//! theta and whose smoothed RTTs by less than the fraction delta of the larger, one is closed.
+//! in the life of a connection: of each pair of established subflows whose counts differ by less than theta
+//! and whose smoothed RTTs differ by less than the fraction delta of the larger, one is closed.
 //!
-//! What the paper leaves open (catalogue S33):
+//! The paper leaves these points open (catalogue S33):
 //!
-//! - Algorithm 1 sets the reference count R_E only where the detection is triggered. Here the counts as they
-//!   are at that moment are compared, for all subflows.
-//! - From when on C_E counts. Here a subflow that joins starts all counts anew, so that they are of the same
+//! - Algorithm 1 sets the reference count R_E only when the detection is triggered. Here the counts at that
+//!   moment are compared, for all subflows.
+//! - When C_E begins to count. Here a subflow that joins restarts all counts, so that they cover the same
 //!   time. The first subflow sends for at least a round trip before the others have joined; if these marks
-//!   counted, it would often be at gamma before another one was reported, and that is no sign of two paths.
+//!   counted, it would often be at gamma before another one was reported, which is no sign of two paths.
 //! - The text closes "the recently marked subflow", Algorithm 2 the second of the pair: [`Closes`].
-//! - "Only executed during the beginning stage": once a connection. A trigger that finds only one
-//!   established subflow has compared nothing and does not count.
+//! - "Only executed during the beginning stage": once per connection. A trigger with only one established
+//!   subflow compares nothing and does not count.
 //! - The tables call delta "beta".
-//! - A subflow without an RTT sample is compared with none.
+//! - A subflow without an RTT sample is not compared.
 
 use tresse_units::Time;
 
@@ -26,13 +26,13 @@ use crate::{Ack, Action, By, Memory, Opening, PathChoice, PathManager};
 /// Which subflow of a pair that shares a path is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Closes {
-    /// The one of which a marked ACK came last (VMCC §V-C, the text); the second if none came for either.
+    /// The one whose marked ACK came last (VMCC §V-C, the text); the second if none came for either.
     Recent,
     /// The one with the larger number (Algorithm 2).
     Second,
 }
 
-/// How many subflows, and when two of them are taken to share a path.
+/// How many subflows, and when two of them are considered to share a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// How many subflows, 1 to 64; by address at most as many as there are address pairs.
@@ -41,7 +41,7 @@ pub struct Config {
     pub by: By,
     /// ACKs with ECE on one subflow that trigger the detection (gamma).
     pub gamma: u64,
-    /// Counts that differ by less are alike, ACKs (theta).
+    /// Counts that differ by less than this are alike, ACKs (theta).
     pub theta: u64,
     /// RTTs that differ by less than this share of the larger are alike, percent, at most 100 (delta).
     pub delta_percent: u64,
@@ -63,12 +63,12 @@ pub struct PathSharing {
     connection: Connection<Signals>,
     /// The paths of the subflows that wait for the first.
     waiting: Vec<PathChoice>,
-    /// Events with marked ACKs so far: what shows which subflow was marked last.
+    /// Events with marked ACKs so far, to tell which subflow was marked last.
     marked_events: u64,
     detected: bool,
 }
 
-/// What the detection compares.
+/// The values that the detection compares.
 #[derive(Debug, Clone, Copy, Default)]
 struct Signals {
     /// C_E: ACKs with ECE since the last subflow joined.
@@ -79,7 +79,7 @@ struct Signals {
 }
 
 impl PathSharing {
-    /// Asks for the first subflow.
+    /// Opens the first subflow.
     pub fn new(config: &Config, opening: &Opening) -> Self {
         let mut waiting = paths(config.by, config.subflows, opening);
         let mut connection = Connection::new();
@@ -106,7 +106,7 @@ impl PathSharing {
         }
     }
 
-    /// An unknown RTT, 0, is like none: not even like another one.
+    /// An unknown RTT, 0, is like no other, not even another unknown one.
     fn alike(&self, a: &Signals, b: &Signals) -> bool {
         let apart = u128::from(a.srtt.abs_diff(b.srtt)) * 100;
         let allowed = u128::from(a.srtt.max(b.srtt)) * u128::from(self.config.delta_percent);

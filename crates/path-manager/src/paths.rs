@@ -5,9 +5,9 @@ use crate::{Opening, PathChoice};
 /// What distinguishes the subflows of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// Each has an address pair of its own (the old MPTCP kernel's `fullmesh`).
+    /// Each has its own address pair (the old MPTCP kernel's `fullmesh`).
     Address,
-    /// All have one address pair, each a source port of its own (`ndiffports`).
+    /// All have one address pair, but each has its own source port (`ndiffports`).
     Port,
 }
 
@@ -19,11 +19,11 @@ pub(crate) fn paths(by: By, count: usize, opening: &Opening) -> Vec<PathChoice> 
     }
 }
 
-/// Every pair of addresses once: first those that share no address with one before, as far as there are
+/// Every pair of addresses once: first those that share no address with an earlier one, as long as there are
 /// any.
 ///
-/// Both numbers count up together. After the least common multiple of the two sizes they would meet
-/// the same pair again; from there on the remote one is a step ahead.
+/// Both numbers count up together. After the least common multiple of the two sizes they would repeat the
+/// pairs; from there on the remote one is a step ahead.
 fn mesh(locals: u16, remotes: u16) -> impl Iterator<Item = PathChoice> {
     let (locals, remotes) = (u32::from(locals), u32::from(remotes));
     let (mut gcd, mut rest) = (locals, remotes);

@@ -1,4 +1,4 @@
-//! The path managers that there are.
+//! The existing path managers.
 
 use tresse_units::{MICROSECOND, Parameter, Range, Value, Values, Whole};
 
@@ -12,7 +12,7 @@ use crate::{
     path_sharing,
 };
 
-/// A path manager with values for its parameters, as its machine takes them.
+/// A path manager with values for its parameters, in the form for its machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Config {
     /// `fixed`.
@@ -33,11 +33,11 @@ pub struct ConfiguredManager {
 }
 
 impl ConfiguredManager {
-    /// `declaration` with its defaults, and `settings` in their place.
+    /// `declaration` with its defaults, overridden by `settings`.
     ///
     /// # Errors
-    /// A parameter that it does not have, a value that the parameter cannot have, or an empirical table that
-    /// is missing.
+    /// A parameter that it does not have, a value that the parameter cannot have, or a missing empirical
+    /// table.
     pub fn new<'a>(
         declaration: &'static Declaration,
         settings: impl IntoIterator<Item = (&'a str, Value)>,
@@ -57,7 +57,8 @@ impl ConfiguredManager {
         &self.config
     }
 
-    /// Whose connections share what this one remembers of its paths, by their numbers; `None` if it remembers nothing.
+    /// Which connections share this one's memory of its paths, by path numbers; `None` if it remembers
+    /// nothing.
     pub fn remembers(&self) -> Option<Scope> {
         match &self.config {
             Config::Opn(opn) => Some(opn.scope),
@@ -65,7 +66,7 @@ impl ConfiguredManager {
         }
     }
 
-    /// The path manager of a connection that opens now; its first action opens subflow 0.
+    /// The path manager for a connection that opens now; its first action opens subflow 0.
     ///
     /// # Panics
     /// If there are no addresses or no paths.
@@ -86,7 +87,7 @@ pub fn all() -> &'static [Declaration] {
     ALL
 }
 
-/// The path manager of that name.
+/// The path manager with this name.
 pub fn find(name: &str) -> Option<&'static Declaration> {
     ALL.iter().find(|d| d.name == name)
 }

@@ -1,9 +1,9 @@
-//! How well path-sharing detection decided, against the truth (VMCC Table II).
+//! The accuracy of path-sharing detection, against the truth (VMCC Table II).
 
-/// Connections by what is true of them and what was done to them.
+/// Connections by the truth about them and the action taken.
 ///
 /// A sample is a connection, as in VMCC Table II: it is positive if any of its subflows was terminated, and
-/// that is right if any two of its subflows shared a path. Which one was terminated does not count.
+/// this is right if any two of its subflows shared a path. It does not matter which one was terminated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Score {
     /// Subflows share a path, and one was terminated.
@@ -38,10 +38,10 @@ impl Score {
         ratio(self.true_positives, self.true_positives + self.false_negatives)
     }
 
-    /// 2 TP / (2 TP + FP + FN), the harmonic mean of precision and recall where both are there and not
-    /// both 0. `None` if nothing was shared and nothing terminated: there was nothing to find.
+    /// 2 TP / (2 TP + FP + FN), the harmonic mean of precision and recall if both are defined and not both 0.
+    /// `None` if nothing was shared and nothing terminated: there was nothing to find.
     ///
-    /// So it is 0, not undefined, where something was to be found and all of it was missed.
+    /// So it is 0, not undefined, if something was to be found and all of it was missed.
     pub fn f_score(&self) -> Option<f64> {
         let hits = 2 * self.true_positives;
         ratio(hits, hits + self.false_positives + self.false_negatives)

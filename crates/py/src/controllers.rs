@@ -1,4 +1,4 @@
-//! Controllers of a script's own: traced, or driven ACK by ACK.
+//! Controllers for a script: traced, or driven ACK by ACK.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -56,7 +56,7 @@ impl Controller {
         self.0.controller().coupled()
     }
 
-    /// What `tresse list controllers --json` says about each parameter, and its value here.
+    /// The data of `tresse list controllers --json` about each parameter, and its value here.
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let declared = self.0.controller().parameters();
@@ -92,7 +92,7 @@ impl Controller {
     }
 }
 
-/// The controllers of one connection, with the small host that `tresse controller trace` has.
+/// The controllers of one connection, with the small host of `tresse controller trace`.
 #[pyclass(frozen)]
 pub struct Group(Mutex<Connection>);
 
@@ -121,13 +121,13 @@ impl Group {
         Ok(Self(Mutex::new(Connection { group, hosts: Hosts::new(subflows, initial_window) })))
     }
 
-    /// How many subflows it has.
+    /// The number of its subflows.
     #[getter]
     fn subflows(&self) -> usize {
         self.lock().group.len()
     }
 
-    /// Plays the events of a script; what each made of its subflow.
+    /// Plays the events of a script. Returns the state of the subflow after each.
     fn play<'py>(&self, py: Python<'py>, script: &str) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let mut own = self.lock();
         let Connection { group, hosts } = &mut *own;
@@ -163,7 +163,7 @@ fn check_window(py: Python<'_>, initial_window: u32) -> PyResult<()> {
     Err(error(py, Failure::Input(message)))
 }
 
-/// The script in `text`, of which the first `before` lines are not the user's.
+/// The script in `text`; its first `before` lines are not the user's.
 fn parse(text: &str, before: usize) -> Result<Script, Failure> {
     Script::parse(text).map_err(|own| {
         let line = own.line.saturating_sub(before);

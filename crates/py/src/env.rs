@@ -1,4 +1,4 @@
-//! A case whose subflows agents steer: what `tresse.env` is built on.
+//! A case whose subflows are steered by agents: the basis of `tresse.env`.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,8 +9,8 @@ use tresse_units::SECOND;
 
 use crate::errors::error;
 
-/// Simulated time and the step's length in seconds, whether it is over, whether that is by its duration, and a row of
-/// numbers for each agent: see `_native.pyi`.
+/// Simulated time and the step's length in seconds, whether it is over, whether this is because of its
+/// duration, and a row of numbers for each agent: see `_native.pyi`.
 type Told = (f64, f64, bool, bool, Vec<[f64; 11]>);
 
 /// One case, episode after episode.
@@ -59,8 +59,8 @@ fn told(step: &Step) -> Told {
 
 #[pymethods]
 impl Environment {
-    /// The only case of what `tresse run` would do with these arguments; agents steer flows of `scheme`. A step takes
-    /// `interval` picoseconds, or a round.
+    /// The only case that `tresse run` would have with these arguments; agents steer flows of `scheme`. A
+    /// step takes `interval` picoseconds, or a round.
     #[new]
     #[pyo3(signature = (arguments, text, scheme, flows=None, interval=None))]
     fn new(
@@ -87,7 +87,7 @@ impl Environment {
         Ok(Self(Mutex::new(own.map_err(|own| error(py, own))?)))
     }
 
-    /// How many flows are steered, how many subflows each has, and the payload of a full packet, bytes.
+    /// The number of steered flows, the number of subflows of each, and the payload of a full packet, bytes.
     #[getter]
     fn shape(&self) -> (usize, usize, u32) {
         let own = self.lock();
@@ -96,7 +96,7 @@ impl Environment {
     }
 }
 
-/// Begins an episode of each environment under its seed; what each shows at first.
+/// Begins an episode of each environment under its seed. Returns the first observation of each.
 #[pyfunction]
 pub fn reset_all(py: Python<'_>, environments: Vec<Py<Environment>>, seeds: Vec<u64>) -> PyResult<Vec<Told>> {
     let told: Result<Vec<Told>, Failure> = py.detach(|| {
@@ -106,8 +106,8 @@ pub fn reset_all(py: Python<'_>, environments: Vec<Py<Environment>>, seeds: Vec<
     told.map_err(|own| error(py, own))
 }
 
-/// Steps all environments at the same time; an action is a window in packets (-1: as it is) and what a round adds,
-/// 1/256 packet, with 2^32 if marks and losses are to halve the window.
+/// Steps all environments at the same time; an action is a window in packets (-1: unchanged) and the growth
+/// per round, 1/256 packet, plus 2^32 if marks and losses should halve the window.
 #[pyfunction]
 pub fn step_all(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! What the command would print as an error, as an exception.
+//! The error messages of the command, as exceptions.
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 use tresse::Failure;
 use tresse_experiment::Diagnostic;
 
-/// The exception `tresse.TresseError` of this failure.
+/// The exception `tresse.TresseError` for this failure.
 pub fn error(py: Python<'_>, failure: Failure) -> PyErr {
     match failure {
         Failure::Interrupted => PyKeyboardInterrupt::new_err("interrupted"),
@@ -14,7 +14,7 @@ pub fn error(py: Python<'_>, failure: Failure) -> PyErr {
     }
 }
 
-/// The same, of an experiment or a file that is wrong.
+/// The same, for an error in an experiment or a file.
 pub fn wrong(py: Python<'_>, diagnostic: Diagnostic) -> PyErr {
     error(py, Failure::from(diagnostic))
 }

@@ -1,7 +1,7 @@
-//! `tresse._native`: what the Python package is built on. Its users are the package's own modules;
+//! `tresse._native`: the basis of the Python package. It is used only by the package's own modules;
 //! `python/tresse/_native.pyi` describes it.
 //!
-//! Every call that takes long releases the interpreter; nothing here is global.
+//! Every long call releases the interpreter; nothing here is global.
 
 mod controllers;
 mod env;
@@ -30,13 +30,13 @@ mod _native {
 
 use std::path::PathBuf;
 
-/// Runs the command `tresse` with these arguments, the first of which is its name; its exit code.
+/// Runs the command `tresse` with these arguments, the first of which is its name. Returns its exit code.
 #[pyfunction]
 fn command(py: Python<'_>, arguments: Vec<String>) -> u8 {
     py.detach(|| tresse::command(arguments))
 }
 
-/// The program's version and that of the model, which decides what a run's results are.
+/// The version of the program, and that of the model, which determines a run's results.
 #[pyfunction]
 fn versions() -> (&'static str, u32) {
     (env!("CARGO_PKG_VERSION"), tresse_lab::MODEL_VERSION)
@@ -48,20 +48,20 @@ fn schema() -> String {
     tresse::schema()
 }
 
-/// What `tresse explain NAME` prints; `None` if nothing has this name.
+/// The output of `tresse explain NAME`; `None` if nothing has this name.
 #[pyfunction]
 fn explain(name: &str) -> Option<String> {
     tresse::catalogue::explain(name).or_else(|| tresse::catalogue::explain(&name.to_lowercase()))
 }
 
-/// What `tresse compare LEFT RIGHT --json` prints.
+/// The output of `tresse compare LEFT RIGHT --json`.
 #[pyfunction]
 fn compare(py: Python<'_>, left: PathBuf, right: PathBuf, judge: bool) -> PyResult<String> {
     py.detach(|| tresse::compare_runs(&left, &right, judge)).map_err(|failure| errors::error(py, failure))
 }
 
-/// What `tresse optimum --json` prints, with the arguments of that command; `text` is the
-/// experiment's text, if it is not a file.
+/// The output of `tresse optimum --json` with these arguments; `text` is the experiment's text, if it is not
+/// a file.
 #[pyfunction]
 #[pyo3(signature = (arguments, text=None))]
 fn optimum(py: Python<'_>, arguments: Vec<String>, text: Option<String>) -> PyResult<String> {

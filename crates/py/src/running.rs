@@ -1,4 +1,4 @@
-//! A run under way.
+//! A run in progress.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
@@ -14,21 +14,20 @@ use tresse_lab::{Report, Watch};
 
 use crate::errors::error;
 
-/// A run on threads of its own.
+/// A run on its own threads.
 #[pyclass(frozen)]
 pub struct Running {
     watch: Arc<Watch>,
     /// `None` once it has reported.
     told: Mutex<Option<Receiver<Result<Report, Failure>>>>,
-    /// What the command would say on stderr before it runs.
+    /// The command's output on stderr before it runs.
     #[pyo3(get)]
     notes: Vec<String>,
 }
 
 #[pymethods]
 impl Running {
-    /// Begins what `tresse run` does with these arguments; `text` is the experiment's text, if it
-    /// is not a file.
+    /// Starts `tresse run` with these arguments; `text` is the experiment's text, if it is not a file.
     #[new]
     #[pyo3(signature = (arguments, text=None))]
     fn new(py: Python<'_>, arguments: Vec<String>, text: Option<String>) -> PyResult<Self> {
@@ -38,7 +37,7 @@ impl Running {
         let own = Arc::clone(&watch);
         thread::spawn(move || {
             let run = || tresse_reproduction::run(&loaded, &plan, &options, &own).map_err(Failure::from);
-            // What it panicked with stands on stderr.
+            // The panic message is on stderr.
             let report = panic::catch_unwind(AssertUnwindSafe(run));
             let report =
                 report.unwrap_or_else(|_| Err(Failure::Input("the run panicked: see stderr".to_owned())));
@@ -47,7 +46,7 @@ impl Running {
         Ok(Self { watch, told: Mutex::new(Some(told)), notes })
     }
 
-    /// Waits this many seconds for the end: what `tresse run --json` prints, and whether it is
+    /// Waits this many seconds for the end. Returns the output of `tresse run --json`, and whether it is
     /// complete; `None` if it is still running.
     fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<String>> {
         let patience = Duration::try_from_secs_f64(seconds).unwrap_or_default();
@@ -67,25 +66,27 @@ impl Running {
         Ok(report.map(|report| serde_json::to_string(&report).expect("plain data")))
     }
 
-    /// Asks it to end; [`Running::wait`] then returns soon, with what was measured.
+    /// Asks it to end; [`Running::wait`] then returns soon, with the measurements so far.
     fn stop(&self) {
         self.watch.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Closes the folder of a run that does not end in time: what it has is what there is. `None` if no folder is open.
+    /// Closes the folder of a run that does not end in time, with the results so far. `None` if no folder is
+    /// open.
     fn abandon(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let report =
             py.detach(|| self.watch.abandon().map_err(Failure::from)).map_err(|own| error(py, own))?;
         Ok(report.map(|report| serde_json::to_string(&report).expect("plain data")))
     }
 
-    /// Its folder, once it is there.
+    /// Its folder, once it exists.
     #[getter]
     fn folder(&self) -> Option<PathBuf> {
         self.watch.folder()
     }
 
-    /// How far it is: the share that is done (0 to 1), whether that is known, packet-hops, what runs now.
+    /// Its progress: the completed share (0 to 1), whether this is known, packet-hops, and what is running
+    /// now.
     fn standing(&self, py: Python<'_>) -> (f64, bool, u64, Vec<String>) {
         let standing = py.detach(|| self.watch.standing());
         (standing.share, standing.known, standing.hops, standing.running)

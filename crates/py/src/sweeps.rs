@@ -21,11 +21,11 @@ use crate::errors::{error, wrong};
 pub struct Sweep {
     own: Arc<tresse_sweep::Sweep>,
     stop: Arc<Stop>,
-    /// While cores of this machine work on it.
+    /// Set while cores of this machine work on it.
     told: Mutex<Option<Receiver<Result<(), Failure>>>>,
 }
 
-/// What goes wrong when a sweep is opened: here, or in the sampler.
+/// An error on opening a sweep: here, or in the sampler.
 enum Unopened {
     Here(Failure),
     There(PyErr),
@@ -45,8 +45,8 @@ impl From<LoadError> for Unopened {
 
 #[pymethods]
 impl Sweep {
-    /// Opens a sweep: the text of its plan, and what messages call it. `draw(kind, points, dimensions, seed)` gives points
-    /// of the unit cube.
+    /// Opens a sweep: the text of its plan, and its name in messages. `draw(kind, points, dimensions, seed)`
+    /// gives points in the unit cube.
     #[new]
     #[pyo3(signature = (name, text, draw, out=None, shard=None))]
     fn new(
@@ -82,12 +82,12 @@ impl Sweep {
         self.own.folder().to_owned()
     }
 
-    /// What is to be computed, the expensive first: places, and what `run_point` takes.
+    /// The points to compute, the most expensive first: their places, and the arguments of `run_point`.
     fn todo(&self, py: Python<'_>) -> Vec<(usize, String)> {
         py.detach(|| self.own.todo())
     }
 
-    /// Keeps the record of a point.
+    /// Stores the record of a point.
     fn keep(
         &self,
         py: Python<'_>,
@@ -103,7 +103,7 @@ impl Sweep {
         py.detach(|| self.own.keep(place, record, cost)).map_err(|own| wrong(py, own))
     }
 
-    /// Begins to compute on this machine's cores.
+    /// Starts computing on this machine's cores.
     fn start(&self, parallel: usize) {
         let (tell, told) = mpsc::channel();
         let (own, stop) = (Arc::clone(&self.own), Arc::clone(&self.stop));
@@ -115,7 +115,7 @@ impl Sweep {
         *self.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
     }
 
-    /// Waits this many seconds for the end of what was begun: whether it is there.
+    /// Waits this many seconds for the end of the started computation. Returns whether it has ended.
     fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
         let patience = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let done = py.detach(|| {
@@ -133,13 +133,13 @@ impl Sweep {
         done.transpose().map(|done| done.is_some()).map_err(|own| error(py, own))
     }
 
-    /// Ends it early: what is computed is kept.
+    /// Ends it early: computed points are kept.
     fn stop(&self, py: Python<'_>) {
         py.detach(|| self.stop.stop());
     }
 
-    /// Points, those with a record, those that failed, those computed since it was opened, and what the others may take:
-    /// seconds of one core, if that can be guessed.
+    /// Points, those with a record, those that failed, those computed since it was opened, and the estimated
+    /// time for the others: seconds of one core, if known.
     fn standing(&self, py: Python<'_>) -> (usize, usize, usize, usize, Option<f64>) {
         let now = py.detach(|| self.own.standing());
         (now.points, now.done, now.failed, now.computed, now.left_s)
@@ -151,7 +151,7 @@ impl Sweep {
     }
 }
 
-/// Computes the point of a specification: its record.
+/// Computes the point of a specification. Returns its record.
 #[pyfunction]
 pub fn run_point(py: Python<'_>, spec: &str) -> PyResult<String> {
     py.detach(|| tresse_sweep::run_point::<Failure>(spec)).map_err(|own| error(py, own))
@@ -163,8 +163,8 @@ pub fn merge(py: Python<'_>, folder: PathBuf) -> PyResult<()> {
     py.detach(|| tresse_sweep::merge(&folder)).map(drop).map_err(|own| wrong(py, own))
 }
 
-/// Points that the sweep in `folder` has, those of them that failed, and what the command prints
-/// about them, as text and as JSON.
+/// The points of the sweep in `folder`, those that failed, and the command's output about them, as text and
+/// as JSON.
 #[pyfunction]
 pub fn sweep_head(py: Python<'_>, folder: PathBuf) -> PyResult<(usize, usize, String, String)> {
     let own = py.detach(|| tresse_sweep::read(&folder)).map_err(|own| wrong(py, own))?;

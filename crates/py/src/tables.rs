@@ -13,7 +13,7 @@ use tresse_lab::Finished;
 
 use crate::errors::{error, wrong};
 
-/// `run.json` of the run in `folder`, how it stands, and the names of its tables.
+/// `run.json` of the run in `folder`, its status, and the names of its tables.
 #[pyfunction]
 pub fn head(py: Python<'_>, folder: PathBuf) -> PyResult<(String, String, Vec<String>)> {
     let read = py.detach(|| {
@@ -50,15 +50,14 @@ pub fn meanings(table: PyRef<'_, PyTable>) -> Vec<(String, String)> {
     fields.map(|field| (field.name().clone(), meaning(field))).collect()
 }
 
-/// The networks of the run in `folder`, each as the page has it: what is said about it, and its
-/// nodes and ports.
+/// The networks of the run in `folder`, each as on the page: its description, nodes and ports.
 #[pyfunction]
 pub fn networks(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(String, String)>> {
     let networks = py.detach(|| tresse_report::run::networks(&folder)).map_err(|own| wrong(py, own))?;
     Ok(networks.into_iter().map(|n| (serde_json::to_string(&n.head).expect("plain data"), n.text)).collect())
 }
 
-/// Writes the page of the run in `folder` there; where it is.
+/// Writes the page of the run in `folder` there. Returns its path.
 #[pyfunction]
 pub fn write_page(py: Python<'_>, folder: PathBuf) -> PyResult<PathBuf> {
     py.detach(|| tresse::write_page(&folder)).map_err(|failure| error(py, failure))

@@ -1,5 +1,5 @@
-//! A client sends 50 MB to a server in the same process over two paths, 127.0.0.1 and 127.0.0.2, whose windows LIA or
-//! another controller couples:
+//! A client sends 50 MB to a server in the same process over two paths, 127.0.0.1 and 127.0.0.2. LIA or
+//! another controller couples their windows:
 //!
 //!     cargo run -p tresse-quic --example two_paths -- olia
 
@@ -68,7 +68,7 @@ fn two_paths() -> TransportConfig {
     config
 }
 
-/// A server that receives one stream: its address, its certificate, and the number of bytes when it is over.
+/// A server that receives one stream: its address, its certificate, and the number of bytes at the end.
 fn serve() -> Result<(SocketAddr, CertificateDer<'static>, tokio::task::JoinHandle<Result<usize>>)> {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
     let certificate = made.cert.der().clone();

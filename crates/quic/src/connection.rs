@@ -27,7 +27,7 @@ impl Connection {
         Self { group: Group::new(Arc::clone(scheme), 0, 1), paths: Vec::new(), joined: 0 }
     }
 
-    /// Takes a new path in: by what number it is called from now on, `None` if there is no room.
+    /// Adds a new path. Returns its number, or `None` if there is no room.
     pub fn join(&mut self, now: Instant, packet: u16) -> Option<u64> {
         let i = self.paths.len();
         if i == MAX_SUBFLOWS {
@@ -61,7 +61,7 @@ impl Connection {
         self.paths[own].tell(&mut self.group, own, event);
     }
 
-    /// What may be in flight on a path, bytes.
+    /// The bytes that may be in flight on a path.
     pub fn window(&mut self, id: u64) -> u64 {
         let i = self.place(id);
         self.settle_all();

@@ -1,11 +1,12 @@
 //! Tresse's controllers as the coupled congestion control of a multipath QUIC connection.
 //!
-//! [`CoupledFactory`] is a `ControllerFactory` of [noq](https://docs.rs/noq). The controllers that one factory builds
-//! are siblings of one [`Group`](tresse_controllers::Group): the same C files, unchanged, as in the simulator and in
-//! the kernel. So a connection has a factory of its own: a client passes it with `connect_with`, a server with
-//! `accept_with`. One factory for several connections would couple them with each other.
+//! [`CoupledFactory`] is a `ControllerFactory` of [noq](https://docs.rs/noq). The controllers that one
+//! factory builds are siblings of one [`Group`](tresse_controllers::Group): the same C files, unchanged, as
+//! in the simulator and in the kernel. So each connection has its own factory: a client passes it with
+//! `connect_with`, a server with `accept_with`. One factory for several connections would couple them with
+//! each other.
 //!
-//! What noq reports becomes what `controllers/controller.h` promises:
+//! noq's reports are translated to the contract of `controllers/controller.h`:
 //!
 //! | noq | the contract |
 //! |---|---|
@@ -24,7 +25,7 @@
 //!   is left out if it began a reduction, as in the other hosts.
 //! - The window is cut at once, and noq paces. There is no proportional rate reduction.
 //! - noq is never given less than two packets (RFC 9002 §7.2). The controller's own window may be one.
-//! - noq sends its packets ECN-capable, whatever the controller declares: a mark cuts its window too.
+//! - noq sends ECN-capable packets, whatever the controller declares: a mark cuts its window too.
 //! - A loss that turns out to be spurious remains a loss.
 //! - A larger MTU makes the window fewer packets, not more bytes, as Linux does after a probe. A smaller one leaves the
 //!   number of packets: only `grow` raises a window.
@@ -107,7 +108,7 @@ impl ControllerFactory for CoupledFactory {
     }
 }
 
-/// A path's place in its connection, which it leaves at the end.
+/// A path's place in its connection, which is freed at the end.
 #[derive(Debug)]
 struct Member {
     connection: Arc<Mutex<Connection>>,

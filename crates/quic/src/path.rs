@@ -1,4 +1,4 @@
-//! One path: what noq reports of it, as the hooks of its controller.
+//! One path: translates noq's reports about it into the hooks of its controller.
 
 use std::time::{Duration, Instant};
 
@@ -6,16 +6,16 @@ use tresse_controllers::{
     Ack, CWND_LIMIT, Cause, Group, Hooks, INFINITE_SSTHRESH, SRTT_LEAST, SRTT_LIMIT, State,
 };
 
-/// What happens on a path.
+/// An event on a path.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Event {
     /// An ACK frame has this packet; the frame's others follow.
     Acked { now: Instant, sent: Instant, bytes: u64, srtt: Duration },
-    /// That was the ACK frame; `limited` by the window, not by the application.
+    /// The end of the ACK frame; `limited` by the window, not by the application.
     EndOfAck { now: Instant, in_flight: u64, limited: bool },
-    /// Packets are lost, the last of which was sent then.
+    /// Packets are lost; the last of them was sent at `sent`.
     Lost { now: Instant, sent: Instant, persistent: bool },
-    /// The ACK frame, whose last packet was sent then, has more marks than the one before.
+    /// The ACK frame, whose last packet was sent at `sent`, has more marks than the one before.
     Marked { now: Instant, sent: Instant },
     /// The payload of a full UDP datagram, bytes.
     PacketSize(u16),
@@ -25,14 +25,14 @@ pub(crate) enum Event {
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     bytes: u64,
-    /// Of those that may raise the window.
+    /// The bytes of packets that may raise the window.
     growing: u64,
     newest: Instant,
     rtt: Duration,
     srtt: Duration,
 }
 
-/// An ACK frame that may still turn out to show a loss or a mark.
+/// An ACK frame that may still reveal a loss or a mark.
 #[derive(Debug)]
 struct Held {
     frame: Frame,
@@ -45,18 +45,19 @@ struct Held {
 pub(crate) struct Path {
     id: u64,
     made: Instant,
-    /// The ACK frame that is being read.
+    /// The ACK frame being read.
     frame: Option<Frame>,
     held: Option<Held>,
-    /// Acknowledged bytes that are no whole packet yet: those delivered, and those of them that may raise the window.
+    /// Acknowledged bytes that do not make a whole packet yet: those delivered, and those of them that may
+    /// raise the window.
     delivered_rest: u64,
     growing_rest: u64,
     /// A packet sent from here on begins the next round.
     round: Instant,
-    /// A round has begun that `ack` was not told of, and one that `grow` was not.
+    /// A round has begun that was not reported to `ack`, or to `grow`.
     new_to_ack: bool,
     new_to_grow: bool,
-    /// When the window was cut last. What was sent before is no reason for another cut.
+    /// When the window was last cut. Packets sent before are no reason for another cut.
     cut: Option<Instant>,
     /// The window before that, packets.
     before: u32,
@@ -123,7 +124,7 @@ impl Path {
         }
     }
 
-    /// The ACK frame that is held showed neither a loss nor a mark.
+    /// The held ACK frame showed neither a loss nor a mark.
     pub fn settle(&mut self, group: &mut Group, i: usize) {
         if let Some(held) = self.held.take() {
             let ack = self.deliver(group, i, &held, 0);
@@ -141,7 +142,7 @@ impl Path {
         marked: u32,
         respond: impl FnOnce(&mut Self, &mut Group) -> bool,
     ) {
-        // noq reports what an ACK frame shows with the same time as the frame.
+        // noq reports losses and marks of an ACK frame with the same time as the frame.
         let shown_by = self.held.take_if(|held| held.now == now);
         self.settle(group, i);
         let delivered = shown_by.map(|held| (self.deliver(group, i, &held, marked), held));
@@ -221,7 +222,7 @@ impl Path {
         self.cut = Some(now);
     }
 
-    /// Whether there is a reduction: not if a mark is ignored.
+    /// Returns whether there is a reduction: not if a mark is ignored.
     fn reduce(&mut self, group: &mut Group, i: usize, now: Instant, cause: Cause) -> bool {
         let Some(window) = group.congestion(i, cause) else { return false };
         self.cut = Some(now);
@@ -249,7 +250,7 @@ fn resize(own: &mut tresse_controllers::Subflow, bytes: u32) {
     own.mss = bytes;
 }
 
-/// The whole packets in `bytes` and what was left of those before.
+/// The whole packets in `bytes` together with the rest of the earlier ones.
 fn whole_packets(rest: &mut u64, bytes: u64, packet: u32) -> u32 {
     let packet = u64::from(packet);
     *rest += bytes;

@@ -1,4 +1,4 @@
-//! Published numbers and claims, judged against results; and the pages that are made of them.
+//! Published numbers and claims, judged against results; and the pages made from them.
 
 #![forbid(unsafe_code)]
 
@@ -14,26 +14,26 @@ use tresse_lab::stopping_rule::Verdicts;
 
 pub use claims::{Comparison, PublishedNumber, Tally, comparison};
 
-/// Runs `plan`, leaves its results in the folder, and judges the paper's claims by them.
+/// Runs `plan`, writes its results to the folder, and judges the paper's claims by them.
 ///
 /// # Errors
-/// If the folder cannot be written. What was written until then stays in folders `*.partial`.
+/// If the folder cannot be written. Data written until then stays in folders `*.partial`.
 pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Result<Report, Diagnostic> {
     runner::run(loaded, plan, options, watch, |report| judged(loaded, report))
 }
 
-/// The same without a folder: the report is all that it leaves.
+/// The same without a folder: the report is the only result.
 ///
 /// # Errors
-/// If a case needs a process of its own and there is none.
+/// If a case needs a separate process and there is none.
 pub fn measure(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Result<Report, Diagnostic> {
     runner::measure(loaded, plan, options, watch, |report| judged(loaded, report))
 }
 
-/// Runs the plan on real hosts, with `on` in the place of the simulator, and judges it.
+/// Runs the plan on real hosts, with `on` in place of the simulator, and judges it.
 ///
 /// # Errors
-/// If the folder cannot be written; what `on` returns.
+/// If the folder cannot be written; errors of `on`.
 pub fn run_on(
     loaded: &Loaded,
     plan: &Plan,

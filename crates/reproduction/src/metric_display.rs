@@ -1,14 +1,14 @@
-//! Metrics for people: what each is called, and in which unit it is shown.
+//! Metrics for people: the name of each, and its unit.
 
 use tresse_experiment::keys::claim_forms::FormName;
 use tresse_lab::record::claim::ClaimResult;
 
-/// How the metrics with an ending are shown.
+/// The display of metrics with this ending.
 #[derive(Debug)]
 struct Unit {
     ending: &'static str,
     name: &'static str,
-    /// How many of the metric's own make one.
+    /// How many of the metric's own units make one.
     size: f64,
     decimals: usize,
 }
@@ -26,7 +26,7 @@ fn unit(metric: &str) -> &'static Unit {
     UNITS.iter().find(|u| metric.ends_with(u.ending)).expect("every name ends with nothing")
 }
 
-/// What `metric` is called, with its unit: `goodput mean, Mbit/s`.
+/// The name of `metric`, with its unit: `goodput mean, Mbit/s`.
 pub fn name(metric: &str) -> String {
     let unit = unit(metric);
     let name = metric.strip_suffix(unit.ending).unwrap_or(metric).replace(['_', '.'], " ");
@@ -44,8 +44,8 @@ pub fn count(metric: &str, count: u64) -> String {
     if unit(metric).size == 1.0 { count.to_string() } else { value(metric, count as f64) }
 }
 
-/// The value by which a claim was judged, with its interval and its unit: `1.31 ± 0.05`, `402.1 ± 3.0 Mbit/s`; a step
-/// of an order in per cent. A dash if there is none.
+/// The value by which a claim was judged, with its interval and its unit: `1.31 ± 0.05`,
+/// `402.1 ± 3.0 Mbit/s`; a step of an order in per cent. A dash if there is no value.
 pub fn claim(claim: &ClaimResult) -> String {
     let Some(value) = claim.value else { return "-".to_owned() };
     let (size, decimals, name) = match claim.form {
@@ -57,7 +57,7 @@ pub fn claim(claim: &ClaimResult) -> String {
             (unit.size, unit.decimals, unit.name)
         }
     };
-    // A ratio such as 0.0026 is not to read as nothing.
+    // A ratio such as 0.0026 must not read as 0.
     let is_small = value != 0.0 && (value / size).abs() < 0.1 && decimals < 4;
     let number = |v: f64| format!("{:.*}", if is_small { 4 } else { decimals }, v / size);
     let width = claim.ci95.map(|w| format!(" ± {}", number(w))).unwrap_or_default();
@@ -65,11 +65,12 @@ pub fn claim(claim: &ClaimResult) -> String {
     format!("{}{width}{name}", number(value))
 }
 
-/// What the value of a claim is of, if it is of several cases, and for how many of them it holds:
-/// ` (xmp-2 incast; 3 of 4 hold)`. The cases that it does not hold for are named, unless it is this one only.
+/// The case of a claim's value, if there are several cases, and for how many of them it holds:
+/// ` (xmp-2 incast; 3 of 4 hold)`. The cases for which it does not hold are named, unless it is only this
+/// one.
 pub fn cases(claim: &ClaimResult) -> String {
     let Some(of) = claim.of.as_deref() else { return String::new() };
-    // What is kept of an earlier version has no shares.
+    // Kept results of an earlier version have no shares.
     let Some(share) = &claim.cases else { return format!(" ({of})") };
     let mut text = format!(" ({of}; {} of {} hold", share.hold, share.of);
     if let Some(least) = share.at_least {

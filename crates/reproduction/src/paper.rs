@@ -1,4 +1,4 @@
-//! What belongs to one of the five papers: its experiments in the order of the paper's names.
+//! One of the five papers: its experiments, in the order of the paper's names.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use tresse_experiment::read::{Profile, built_in};
 pub struct Paper {
     /// `xmp`, `opn`, `dcm`, `holnet` or `vmcc`.
     pub name: &'static str,
-    /// What was written by hand of it: `papers/NAME/README.md`, a page that begins with the paper's title.
+    /// The handwritten text about it: `papers/NAME/README.md`, a page that begins with the paper's title.
     pub about: &'static str,
 }
 
@@ -38,13 +38,13 @@ pub fn find(name: &str) -> Result<Paper, Diagnostic> {
 }
 
 impl Paper {
-    /// The title: the first line of what was written by hand.
+    /// The title: the first line of the handwritten page.
     pub fn title(self) -> &'static str {
         self.about.lines().next().unwrap_or_default().trim_start_matches("# ")
     }
 
-    /// The names of its experiments: the paper's figures and tables in their order, `xmp/fig2` before `xmp/fig10`, then
-    /// those that are none of them.
+    /// The names of its experiments: the paper's figures and tables in their order, `xmp/fig2` before
+    /// `xmp/fig10`, then the others.
     pub fn experiments(self) -> Vec<&'static str> {
         let rows = built_in::rows();
         let is_row = |name: &str| rows.iter().any(|(_, file)| *file == name);
@@ -68,7 +68,7 @@ const TIMES: &str = include_str!("../../../papers/results/times.toml");
 
 /// Numbers in names count as numbers: `fig2` comes before `fig10`, and `fig2.3` before `fig2.10`.
 fn natural(a: &str, b: &str) -> Ordering {
-    /// What comes before the next number, the number, and the rest.
+    /// The text before the next number, the number, and the rest.
     fn next(name: &str) -> (&str, u64, &str) {
         let is_digit = |c: char| c.is_ascii_digit();
         let (words, rest) = name.split_at(name.find(is_digit).unwrap_or(name.len()));
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn every_experiment_belongs_to_one_paper() {
         let all: Vec<&str> = ALL.iter().flat_map(|p| p.experiments()).collect();
-        // Those of `today` are of no paper.
+        // Those of `today` belong to no paper.
         let names = || built_in::names().into_iter().filter(|name| !name.starts_with("today/"));
         assert_eq!(all.len(), names().count());
         assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), names().collect());

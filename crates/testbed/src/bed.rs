@@ -33,43 +33,44 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// The MTU of hosts, bytes.
 const MTU: u16 = 1500;
 
-/// The least, the first and the most that a socket may keep of what it sends, bytes.
+/// The minimum, initial and maximum size of a socket's send buffer, bytes.
 const SENDS: &str = "4096 131072 268435456";
 
-/// The same of what it receives. A Multipath TCP connection of Linux 6.18 stalls forever, if what it keeps out of
-/// order is more than its receive buffer: it takes nothing from its subflows then, also not what is missing. So
-/// the first size is more than what waits in any experiment.
+/// The same for the receive buffer. A Multipath TCP connection of Linux 6.18 stalls forever if its
+/// out-of-order data exceeds its receive buffer: it then takes nothing from its subflows, not even the
+/// missing data. So the initial size is more than what waits in any experiment.
 const RECEIVES: &str = "4096 67108864 268435456";
 
-/// How a testbed is made.
+/// The settings of a testbed.
 #[derive(Debug, Clone, Copy)]
 pub struct How<'a> {
     /// The command that runs [`agent::run`](crate::agent::run) in a host.
     pub program: &'a Command,
-    /// How fast the experiment's time passes.
+    /// The speed of the experiment's time.
     pub scale: Scale,
 }
 
-/// A case's hosts, its fabric, and its controllers in the kernel. All of it goes when this is dropped.
+/// A case's hosts, its fabric, and its controllers in the kernel. All of it is removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Bed {
     pub emulator: Emulator,
     hosts: Vec<Host>,
-    /// What hosts report, with their numbers.
+    /// The hosts' reports, with their numbers.
     pub told: Receiver<(u32, Told)>,
     controls: Controls,
 }
 
 #[derive(Debug)]
 struct Host {
-    /// Of the process that runs in it.
+    /// Connected to the process that runs in it.
     socket: UnixStream,
     process: Child,
-    // After the process.
+    // Dropped after the process.
     _namespace: Namespace,
 }
 
-/// How the kernel's names of controllers of testbeds begin; the number of the process that attached them follows.
+/// The prefix of the kernel's names of testbeds' controllers, followed by the number of the process that
+/// attached them.
 const CONTROL: &str = "tb";
 
 /// The controllers that were attached for a testbed, by the kernel's names for them.
@@ -85,7 +86,7 @@ impl Bed {
     /// Builds the hosts and the fabric of `case`.
     ///
     /// # Errors
-    /// What the machine lacks, or what of the case no testbed can do.
+    /// What the machine lacks, or a part of the case that no testbed can do.
     pub fn new(case: &Case, seed: u64, how: How<'_>) -> Result<Self, Error> {
         let count = addresses(case)?;
         cores::leave();
@@ -110,7 +111,7 @@ impl Bed {
             own.push(made);
             devices.push(device);
         }
-        // Time begins when all of them can be asked.
+        // Time begins when all of them are ready.
         for _ in 0..hosts {
             told.recv_timeout(PATIENCE).map_err(|_| Error("a host's process did not start".to_owned()))?;
         }
@@ -120,7 +121,7 @@ impl Bed {
         Ok(Self { emulator, hosts: own, told, controls })
     }
 
-    /// Asks a host to do something.
+    /// Sends a command to a host.
     pub fn ask(&mut self, host: u32, ask: &Ask) -> io::Result<()> {
         let mut line = serde_json::to_string(ask).expect("plain data");
         line.push('\n');
@@ -141,10 +142,10 @@ impl Bed {
     }
 }
 
-/// Whether there can be a testbed for a case.
+/// Whether a case can run on a testbed.
 ///
 /// # Errors
-/// What of it no testbed can do.
+/// A part of it that no testbed can do.
 pub fn check(case: &Case) -> Result<(), Error> {
     if case.setting.packets.is_some() {
         let why = "packets are only recorded in simulations; on real hosts use tcpdump, without `[measure] packets`";
@@ -200,17 +201,17 @@ impl Host {
         let namespace = Namespace::create(&format!("h{host}"))?;
         namespace.sysctl("ipv6/conf/all/disable_ipv6", "1")?;
         namespace.sysctl("mptcp/enabled", "1")?;
-        // Subflows are opened by the agent, as the experiment's path manager says.
+        // The agent opens subflows, as the experiment's path manager decides.
         namespace.sysctl("mptcp/pm_type", "1")?;
-        // Controllers that live on marks have ECN whatever this says.
+        // Controllers that need marks have ECN regardless of this.
         let asks = |own: &BoundScheme| own.transport.ecn && !own.controllers.controller().needs_ecn();
         let ecn = case.bound_schemes.iter().any(asks);
         namespace.sysctl("ipv4/tcp_ecn", if ecn { "1" } else { "0" })?;
-        // As in the simulator, no buffer keeps a window small: where one path has a queue of 400 ms, what came on the other
-        // waits for it in the receiver, and is kept by the sender.
+        // As in the simulator, no buffer limits a window: if one path has a queue of 400 ms, data from the
+        // other waits for it in the receiver, and the sender keeps it too.
         namespace.sysctl("ipv4/tcp_rmem", RECEIVES)?;
         namespace.sysctl("ipv4/tcp_wmem", SENDS)?;
-        // What one connection has learnt is not to be the start of the next.
+        // A connection must not start with what an earlier one has learnt.
         namespace.sysctl("ipv4/tcp_no_metrics_save", "1")?;
         let device = namespace.join(addresses, MTU)?;
         let floor = case.bound_schemes.iter().map(|scheme| scheme.transport.rto_min).min().unwrap_or(0);
@@ -254,12 +255,12 @@ impl Controls {
 impl Drop for Controls {
     fn drop(&mut self) {
         for (_, name) in &self.0 {
-            let _ = detach(name, true); // `clean` finds what is left
+            let _ = detach(name, true); // `clean` removes the rest
         }
     }
 }
 
-/// Removes what testbeds have left whose process is gone: namespaces and controllers; their names.
+/// Removes the namespaces and controllers left by testbeds whose process is gone. Returns their names.
 ///
 /// # Errors
 /// If something cannot be removed.

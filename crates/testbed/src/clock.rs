@@ -7,8 +7,8 @@ use std::time::Duration;
 use nix::time::{ClockId, clock_gettime};
 use tresse_units::Time;
 
-/// How fast an experiment's time passes: 1/3 of the wall clock, say. Its rates are so much lower then, and its delays so
-/// much longer, as the machine sees them.
+/// How fast an experiment's time passes, for example 1/3 of the wall clock. For the machine, rates are then
+/// lower and delays longer by this factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scale {
     over: u32,
@@ -16,21 +16,21 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// As the wall clock.
+    /// As fast as the wall clock.
     pub const WHOLE: Self = Self { over: 1, under: 1 };
 
-    /// The experiment's time, ps, while so much passes on the wall clock, ns.
+    /// The experiment's time, ps, for this much wall-clock time, ns.
     pub fn scaled(self, wall: u64) -> Time {
         (u128::from(wall) * 1000 * u128::from(self.over) / u128::from(self.under)) as Time
     }
 
-    /// How long that takes on the wall clock.
+    /// The wall-clock time for this time.
     pub fn wall(self, time: Time) -> Duration {
         let ns = u128::from(time) * u128::from(self.under) / u128::from(self.over) / 1000;
         Duration::from_nanos(ns.min(u64::MAX.into()) as u64)
     }
 
-    /// The one at which `load` things in a second become at most `most`, as a fraction of 1.
+    /// The scale at which `load` events per second become at most `most`, as a fraction of 1.
     pub fn for_load(load: f64, most: f64) -> Self {
         Self { over: 1, under: (load / most).ceil().clamp(1.0, 10_000.0) as u32 }
     }
@@ -67,8 +67,8 @@ impl FromStr for Scale {
     }
 }
 
-/// A clock of an experiment, which stood at 0 when it was made. It does not go back, and all
-/// processes of the machine can read it.
+/// A clock of an experiment, which was at 0 when it was created. It does not go back, and all processes of
+/// the machine can read it.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     start: u64,
@@ -81,17 +81,17 @@ impl Clock {
         Self { start: monotonic(), scale }
     }
 
-    /// How fast it goes.
+    /// Its speed.
     pub fn scale(&self) -> Scale {
         self.scale
     }
 
-    /// Picoseconds of the experiment since then.
+    /// Picoseconds of the experiment since its start.
     pub fn now(&self) -> Time {
         self.at(monotonic())
     }
 
-    /// What it shows when the kernel's `CLOCK_MONOTONIC` is this, ns.
+    /// Its time when the kernel's `CLOCK_MONOTONIC` is this, ns.
     pub fn at(&self, monotonic: u64) -> Time {
         self.scale.scaled(monotonic.saturating_sub(self.start))
     }

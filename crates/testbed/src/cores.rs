@@ -1,4 +1,4 @@
-//! The fabric has a core for itself, if there are several.
+//! The fabric gets its own core, if there are several.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ struct Cores {
     of_others: CpuSet,
 }
 
-/// As this process may use them when it is asked first; `None` if there is one only.
+/// The cores that this process may use at the first call; `None` if there is only one.
 fn cores() -> Option<&'static Cores> {
     static CORES: OnceLock<Option<Cores>> = OnceLock::new();
     let divide = || {
@@ -28,13 +28,13 @@ fn cores() -> Option<&'static Cores> {
 /// This thread is the fabric.
 pub(crate) fn take() {
     if let Some(cores) = cores() {
-        let _ = sched_setaffinity(Pid::from_raw(0), &cores.of_fabric); // it moves about then
+        let _ = sched_setaffinity(Pid::from_raw(0), &cores.of_fabric); // otherwise it moves between cores
     }
 }
 
-/// This thread, and what it starts, is something else.
+/// This thread, and those that it starts, do something else.
 pub(crate) fn leave() {
     if let Some(cores) = cores() {
-        let _ = sched_setaffinity(Pid::from_raw(0), &cores.of_others); // it is in the way then
+        let _ = sched_setaffinity(Pid::from_raw(0), &cores.of_others); // otherwise it gets in the way
     }
 }

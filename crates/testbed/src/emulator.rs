@@ -15,14 +15,14 @@ use crate::cores;
 use crate::poll::Poll;
 use crate::switch::{Delivered, LARGEST, Switch};
 
-/// Packets that are read from a host before others have their turn.
+/// Packets that are read from a host before others get their turn.
 const BURST: usize = 16;
 
-/// How long the fabric waits for packets of hosts at most.
+/// The longest time that the fabric waits for packets of hosts.
 const IDLE: Duration = Duration::from_millis(1);
 
-/// A fabric between hosts, driven by a thread of its own. It goes before everything else on its
-/// core, if the system allows it (`SCHED_FIFO`), and leaves it a part of the time.
+/// A fabric between hosts, driven by its own thread. It has priority over everything else on its core, if the
+/// system allows it (`SCHED_FIFO`), and leaves a part of the time to others.
 #[derive(Debug)]
 pub struct Emulator {
     clock: Clock,
@@ -39,18 +39,18 @@ struct Shared {
 #[derive(Debug)]
 struct Own {
     switch: Switch,
-    /// What has left the fabric while somebody else had it, and is to be written.
+    /// Packets that left the fabric while another thread held it, and still have to be written.
     waiting: Vec<Delivered>,
     lateness: Histogram,
     refused: u64,
 }
 
-/// How true the emulation is.
+/// The accuracy of the emulation.
 #[derive(Debug, Clone)]
 pub struct Lateness {
-    /// By how much packets were written to their hosts later than they were due, ns of the experiment.
+    /// How late packets were written to their hosts, ns of the experiment.
     pub histogram: Histogram,
-    /// Packets that a host's interface did not take.
+    /// Packets that a host's interface did not accept.
     pub refused: u64,
 }
 
@@ -81,15 +81,15 @@ impl Emulator {
         self.clock
     }
 
-    /// Whether it forwards no more: the system refused something, or it panicked.
+    /// Whether it no longer forwards: the system refused something, or it panicked.
     pub(crate) fn has_ended(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Does something with the fabric; packets wait meanwhile.
+    /// Does `work` with the fabric; packets wait meanwhile.
     pub fn with<T>(&self, work: impl FnOnce(&mut Switch) -> T) -> T {
         let mut own = self.shared.own();
-        // All that happens until now comes first.
+        // All events until now come first.
         let now = self.clock.now().max(own.switch.fabric.now());
         while let Some(delivered) = own.switch.leave(now) {
             own.waiting.push(delivered);
@@ -98,7 +98,7 @@ impl Emulator {
         work(&mut own.switch)
     }
 
-    /// How true it has been until now.
+    /// Its accuracy until now.
     pub fn lateness(&self) -> Lateness {
         let own = self.shared.own();
         Lateness { histogram: own.lateness.clone(), refused: own.refused }
@@ -107,7 +107,7 @@ impl Emulator {
     /// Ends it.
     ///
     /// # Errors
-    /// What ended it before.
+    /// The error that ended it earlier.
     pub fn stop(mut self) -> io::Result<()> {
         self.end()
     }
@@ -123,7 +123,7 @@ impl Emulator {
 
 impl Drop for Emulator {
     fn drop(&mut self) {
-        let _ = self.end(); // who wants to know calls `stop`
+        let _ = self.end(); // callers that need the error call `stop`
     }
 }
 
@@ -133,7 +133,8 @@ impl Shared {
     }
 }
 
-/// Goes before everything that is not in real time. Without the right to, it is as late as others make it.
+/// Gives the thread priority over everything that is not real-time. Without the permission, others can delay
+/// it.
 fn go_first() {
     cores::take();
     let priority = libc::sched_param { sched_priority: 1 };
@@ -169,7 +170,7 @@ fn forward(shared: &Shared, devices: &[SyncDevice], clock: Clock) -> io::Result<
 }
 
 impl Own {
-    /// Writes what is due to its hosts.
+    /// Writes due packets to their hosts.
     fn deliver(&mut self, now: Time, clock: Clock, devices: &[SyncDevice]) -> io::Result<()> {
         self.waiting.reverse();
         while let Some(delivered) = self.waiting.pop().or_else(|| self.switch.leave(now)) {

@@ -1,16 +1,16 @@
-//! What a switch reads and writes of an IPv4 packet (RFC 791, RFC 3168).
+//! The parts of an IPv4 packet that a switch reads and writes (RFC 791, RFC 3168).
 
 use std::net::Ipv4Addr;
 
 use tresse_fabric::{Ecn, Header};
 use tresse_units::mix;
 
-/// What a switch reads of a packet.
+/// The fields of a packet that a switch reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seen {
-    /// Where it comes from, and where it goes.
+    /// Its source and its destination.
     pub addresses: [Ipv4Addr; 2],
-    /// The ports of TCP and UDP, from and to; 0 without.
+    /// The source and destination ports of TCP and UDP; 0 without.
     pub ports: [u16; 2],
     /// Its size, ECN field, class and the hash of its five-tuple.
     pub header: Header,
@@ -51,7 +51,7 @@ pub fn read(packet: &[u8]) -> Option<Seen> {
     Some(Seen { addresses, ports, header })
 }
 
-/// Sets CE in a packet that [`read`] could read, and fixes the header's checksum (RFC 1624).
+/// Sets CE in a packet that [`read`] accepts, and updates the header's checksum (RFC 1624).
 pub fn set_ce(packet: &mut [u8]) {
     let before = u16::from_be_bytes([packet[0], packet[1]]);
     packet[1] |= 3;

@@ -1,10 +1,11 @@
 //! Real Linux hosts around an emulated fabric.
 //!
 //! - Hosts are network namespaces ([`Namespace`]), each with one interface, a TUN device.
-//! - The [`Emulator`] reads the packets that hosts send, moves them through the ports of `tresse-fabric`, the same that
-//!   the simulator has, and writes them to the host that they are for. The wall clock says what time it is.
+//! - The [`Emulator`] reads the packets that hosts send, moves them through the ports of `tresse-fabric`, the
+//!   same as in the simulator, and writes them to their destination hosts. Its time is the wall clock.
 //! - An agent runs in each host ([`agent::run`]): it sends and receives flows over real sockets.
-//! - [`run`] does all of it for a case, and has the lab's engine drive it: so its results are those of any run.
+//! - [`run`] does all of this for a case, driven by the lab's engine: so its results are like those of any
+//!   run.
 
 #![expect(unsafe_code, reason = "epoll and namespaces are system calls")]
 

@@ -12,14 +12,14 @@ use nix::unistd::Pid;
 use tresse_linux::doctor::{Check, State, doctor};
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// How the names of all namespaces of testbeds begin; the number of the process that made it follows.
+/// The prefix of the names of testbeds' namespaces, followed by the number of the process that made them.
 const PREFIX: &str = "tresse-bed-";
 const NAMED: &str = "/run/netns";
 
 /// The interface of a host.
 const INTERFACE: &str = "fabric";
 
-/// What is missing on the machine, or refused by it.
+/// What the machine lacks or refuses.
 #[derive(Debug)]
 pub struct Error(pub String);
 
@@ -31,14 +31,14 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A network namespace, which is gone when this is dropped.
+/// A network namespace, which is removed when this is dropped.
 #[derive(Debug)]
 pub struct Namespace {
     name: String,
 }
 
 impl Namespace {
-    /// Makes one, for the host called `host`, with its loopback up.
+    /// Creates one for the host called `host`, with its loopback up.
     ///
     /// # Errors
     /// Without root, or if `ip` is not installed.
@@ -55,7 +55,7 @@ impl Namespace {
         &self.name
     }
 
-    /// Gives it the interface to the fabric, with these addresses, and everything else behind it.
+    /// Gives it the interface to the fabric, with these addresses, and a route to everything else over it.
     ///
     /// # Errors
     /// If the system refuses, or there are no TUN devices.
@@ -66,7 +66,8 @@ impl Namespace {
         for address in addresses {
             lines += &format!("address add {address}/32 dev {INTERFACE}\n");
         }
-        // One packet at a time: the stack would wait for a third of a window to send it at once, and split it up later.
+        // One packet at a time: otherwise the stack would wait for a third of a window to send it at once,
+        // and split it up later.
         lines += &format!("link set {INTERFACE} up gso_max_segs 1\n");
         if let Some(first) = addresses.first() {
             lines += &format!("route add default dev {INTERFACE} src {first}\n");
@@ -75,10 +76,10 @@ impl Namespace {
         Ok(device)
     }
 
-    /// Has `ip` do these commands in it, one a line.
+    /// Executes these commands with `ip` in it, one per line.
     ///
     /// # Errors
-    /// What `ip` complains of.
+    /// The error message of `ip`.
     pub fn ip(&self, lines: &str) -> Result<(), Error> {
         let mut child = Command::new("ip");
         child.args(["-netns", &self.name, "-batch", "-"]).stdin(Stdio::piped()).stderr(Stdio::piped());
@@ -103,14 +104,14 @@ impl Namespace {
         written.map_err(|error| Error(format!("{path} = {value}: {error}")))
     }
 
-    /// Starts a program in it, which ends with this process. A terminal's Ctrl-C is for this process alone.
+    /// Starts a program in it, which ends with this process. A terminal's Ctrl-C reaches only this process.
     ///
     /// # Errors
     /// If it cannot be started.
     pub fn spawn(&self, command: &mut Command) -> Result<Child, Error> {
         let file = self.file()?;
         command.process_group(0);
-        // SAFETY: between fork and exec there are system calls only.
+        // SAFETY: between fork and exec there are only system calls.
         unsafe {
             command.pre_exec(move || {
                 nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?;
@@ -120,7 +121,7 @@ impl Namespace {
         command.spawn().map_err(|error| Error(format!("{}: {error}", command.get_program().display())))
     }
 
-    /// Does something in it, on a thread of its own: a socket that is made there stays there.
+    /// Does `work` in it, on a separate thread: a socket that is created there stays there.
     ///
     /// # Errors
     /// If it cannot be entered.
@@ -141,7 +142,7 @@ impl Namespace {
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        let _ = remove(&self.name); // what is left, `clean` finds
+        let _ = remove(&self.name); // `clean` removes the rest
     }
 }
 
@@ -149,12 +150,12 @@ fn remove(name: &str) -> Result<(), Error> {
     run(Command::new("ip").args(["netns", "delete", name]))
 }
 
-/// Whether there is no process of this number.
+/// Whether there is no process with this number.
 pub(crate) fn is_gone(process: i32) -> bool {
     nix::sys::signal::kill(Pid::from_raw(process), None).is_err()
 }
 
-/// Removes the namespaces of testbeds whose process is gone; their names.
+/// Removes the namespaces of testbeds whose process is gone. Returns their names.
 ///
 /// # Errors
 /// If one cannot be removed.
@@ -191,7 +192,7 @@ fn done(told: &Output, name: &str) -> Result<(), Error> {
     Err(Error(format!("{name}: {}", said.trim())))
 }
 
-/// What this machine is missing for a testbed, with how to fix it; `None` if it has all.
+/// What this machine lacks for a testbed, and how to fix it; `None` if it lacks nothing.
 pub fn lacks() -> Option<String> {
     if !nix::unistd::Uid::effective().is_root() {
         return Some(

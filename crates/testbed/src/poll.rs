@@ -1,4 +1,4 @@
-//! Waiting for packets from hosts, and for a little time.
+//! Waiting for packets from hosts, and for short times.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -16,15 +16,15 @@ pub(crate) struct Poll {
     ready: Vec<EpollEvent>,
 }
 
-/// How long it takes to wake up, about: what is nearer is waited for by looking again and again. Longer, and the fabric
-/// keeps its core so busy that the kernel's own work there waits for it.
+/// The approximate time to wake up: shorter waits are done by polling. If this were longer, the fabric would
+/// keep its core so busy that the kernel's own work there would have to wait.
 const WAKING: Duration = Duration::from_micros(5);
 
-/// What the timer is called.
+/// The name of the timer.
 const TIMER: u64 = u64::MAX;
 
 impl Poll {
-    /// Of these, called by their places.
+    /// For these interfaces, named by their places.
     pub fn new<'a, F: AsFd + 'a>(of: impl ExactSizeIterator<Item = &'a F>) -> io::Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let timer =
@@ -37,8 +37,8 @@ impl Poll {
         Ok(Self { epoll, timer, ready })
     }
 
-    /// Those that have packets, as soon as there are some; none after `patience`, or earlier: what is so near that waking
-    /// up takes longer is for the caller to wait for.
+    /// The interfaces that have packets, as soon as there are some; none after `patience` or slightly
+    /// earlier: the caller has to wait for a remainder that is shorter than waking up.
     pub fn ready(&mut self, patience: Duration) -> io::Result<impl Iterator<Item = usize> + '_> {
         let longest = match patience.checked_sub(WAKING) {
             Some(patience) if !patience.is_zero() => {

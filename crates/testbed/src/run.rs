@@ -13,10 +13,12 @@ use crate::bed::{Bed, How};
 use crate::truth::{Truth, Watch};
 use crate::world::World;
 
-/// Builds the testbed of `case`, runs it there under `seed`, and takes it away. `told` gets how true it was.
+/// Builds the testbed of `case`, runs the case there under `seed`, and removes the testbed. `told` gets its
+/// accuracy.
 ///
 /// # Errors
-/// What the machine lacks, what of the case no testbed can do, or why it broke; what `measured` returns.
+/// What the machine lacks, a part of the case that no testbed can do, or why it failed; and errors of
+/// `measured`.
 pub fn run(
     case: &Case,
     seed: u64,

@@ -1,4 +1,4 @@
-//! Where packets go: the fabric, and the paths of the flows that are known.
+//! Where packets go: the fabric, and the paths of the known flows.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -15,16 +15,16 @@ pub struct Frame {
     to: u32,
 }
 
-/// The two directions of a path: from who connects to who listens, and back.
+/// The two directions of a path: from the connecting to the listening host, and back.
 pub type Way = [RouteId; 2];
 
 /// The paths of the subflows of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ways {
-    /// By the number of the address that the subflow comes from, then by that of the address that it goes to. Beyond the
-    /// last they begin again.
+    /// By the number of the subflow's source address, then by that of its destination address. After the last
+    /// they begin again.
     pub ways: Vec<Way>,
-    /// How many addresses it may go to, at least 1.
+    /// The number of destination addresses, at least 1.
     pub remotes: u16,
 }
 
@@ -39,16 +39,16 @@ impl Ways {
 /// The largest packet that a host may send, bytes: no host has a larger MTU.
 pub(crate) const LARGEST: usize = 1600;
 
-/// The fabric with the packets that are in it.
+/// The fabric with the packets in it.
 #[derive(Debug)]
 pub struct Switch {
     /// The ports, routes and links.
     pub fabric: Fabric<Frame>,
-    /// By the host that listens, and its port: the paths of the connections to it.
+    /// By the listening host and its port: the paths of the connections to it.
     flows: BTreeMap<(u32, u16), Ways>,
     /// By address: its host, and its number among the host's addresses.
     addresses: BTreeMap<Ipv4Addr, (u32, u16)>,
-    /// Between two hosts, for what belongs to no known flow.
+    /// Between two hosts, for packets of no known flow.
     usual: BTreeMap<[u32; 2], RouteId>,
     slots: Vec<Slot>,
     free: Vec<u32>,
@@ -62,14 +62,14 @@ struct Slot {
     length: u16,
 }
 
-/// What left the fabric.
+/// A packet that left the fabric.
 #[derive(Debug)]
 pub(crate) struct Delivered {
-    /// The host that it is for.
+    /// Its destination host.
     pub host: u32,
     /// Its place.
     slot: u32,
-    /// When it should have been there.
+    /// When it was due there.
     pub due: Time,
 }
 
@@ -92,7 +92,7 @@ impl Switch {
         }
     }
 
-    /// What belongs to no known flow takes this route between two hosts. Without one it is lost.
+    /// Packets of no known flow take this route between two hosts. Without one they are lost.
     pub fn set_usual(&mut self, hosts: [u32; 2], route: RouteId) {
         self.usual.insert(hosts, route);
     }
@@ -106,7 +106,7 @@ impl Switch {
         self.flows.insert(listens, ways);
     }
 
-    /// Forgets a flow: what comes of it later is a stray.
+    /// Forgets a flow: its later packets are strays.
     pub fn remove_flow(&mut self, listens: (u32, u16)) {
         self.flows.remove(&listens);
     }
@@ -116,7 +116,7 @@ impl Switch {
         self.lost
     }
 
-    /// Packets that were not IPv4 packets, or had no way.
+    /// Packets that were not IPv4 packets, or had no path.
     pub fn strays(&self) -> u64 {
         self.strays
     }

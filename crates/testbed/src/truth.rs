@@ -1,4 +1,4 @@
-//! How true a run on a testbed was.
+//! The accuracy of a run on a testbed.
 
 use std::fs;
 use std::time::Duration;
@@ -9,28 +9,29 @@ use tresse_units::MICROSECOND;
 use crate::clock::{Scale, monotonic};
 use crate::emulator::Lateness;
 
-/// What a testbed did to an experiment, beside what the experiment says. Lateness is in the experiment's time.
+/// The effects of a testbed on an experiment that are not part of the experiment. Lateness is in the
+/// experiment's time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Truth {
     /// The case.
     pub case: String,
     /// The seed.
     pub seed: u64,
-    /// How fast the experiment's time passed.
+    /// The speed of the experiment's time.
     pub scale: String,
     /// Packets that the fabric delivered.
     pub packets: u64,
-    /// How many of them in a second of the wall clock.
+    /// The number of them per second of the wall clock.
     pub packets_per_s: f64,
-    /// By how much they were written to their hosts later than they were due: the mean, ns.
+    /// How late they were written to their hosts: the mean, ns.
     pub late_mean_ns: f64,
-    /// Half of them by less, ns.
+    /// The median, ns.
     pub late_p50_ns: u64,
-    /// 99 % of them by less, ns.
+    /// The 99th percentile, ns.
     pub late_p99_ns: u64,
     /// The worst, ns.
     pub late_max_ns: u64,
-    /// Packets that a host did not take.
+    /// Packets that a host did not accept.
     pub refused: u64,
     /// Subflows that a kernel refused to open.
     pub subflows_refused: u64,
@@ -38,18 +39,19 @@ pub struct Truth {
     pub why_refused: Option<String>,
     /// Hooks of the controllers that the kernel skipped; each was repaired.
     pub repairs: u64,
-    /// The share of all cores' time in which they had nothing to do; `None` where the system does not say.
+    /// The share of all cores' time in which they were idle; `None` if the system does not report it.
     pub cpu_idle: Option<f64>,
 }
 
-/// With more than one packet in a hundred later than this, ns of the experiment, hosts saw not quite the network.
+/// If more than one packet in a hundred is later than this, ns of the experiment, hosts saw a slightly
+/// different network.
 const FLAGGED: u64 = 200 * MICROSECOND / 1000;
 
-/// With every second packet later than this, they saw another one.
+/// If every second packet is later than this, they saw another network.
 const REFUSED: u64 = FLAGGED;
 
 impl Truth {
-    /// What is wrong with the run, if anything is; it is worth looking at nevertheless.
+    /// What is wrong with the run, if anything; it is still usable.
     pub fn flag(&self) -> Option<String> {
         let mut why = Vec::new();
         if self.late_p99_ns > FLAGGED {
@@ -70,7 +72,7 @@ impl Truth {
         self.scale.parse().ok().map(Scale::half).filter(|_| is_slow)
     }
 
-    /// Why the run is worth nothing, if so, and what would help.
+    /// Why the run is useless, if it is, and what would help.
     pub(crate) fn refuse(&self, scale: Scale) -> Option<String> {
         (self.late_p50_ns > REFUSED).then(|| {
             format!(
@@ -84,7 +86,7 @@ impl Truth {
     }
 }
 
-/// What the machine does while a run lasts.
+/// The machine's activity during a run.
 #[derive(Debug)]
 pub(crate) struct Watch {
     since: u64,
@@ -96,7 +98,7 @@ impl Watch {
         Self { since: monotonic(), cpu: cpu() }
     }
 
-    /// Adds to `of` how the fabric did, and the machine.
+    /// Adds to `of` the accuracy of the fabric and the load of the machine.
     pub fn end(&self, late: &Lateness, of: Truth) -> Truth {
         let wall = Duration::from_nanos(monotonic() - self.since);
         let cpu_idle = self.cpu.zip(cpu()).map(|(before, after)| {
@@ -122,7 +124,7 @@ impl Watch {
 fn cpu() -> Option<[u64; 2]> {
     let text = fs::read_to_string("/proc/stat").ok()?;
     let ticks = text.lines().next()?.split_whitespace().skip(1);
-    // User, nice, system, idle, iowait, irq, softirq, steal; what guests use is in user.
+    // User, nice, system, idle, iowait, irq, softirq, steal; the time of guests is included in user.
     let ticks: Vec<u64> = ticks.take(8).map_while(|word| word.parse().ok()).collect();
     Some([*ticks.get(3)?, ticks.iter().sum()])
 }

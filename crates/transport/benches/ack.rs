@@ -10,7 +10,7 @@ use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Sched
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 
 const MSS: u32 = 1460;
-/// As many segments a subflow are in flight at most.
+/// The most segments in flight per subflow.
 const WINDOW: u32 = 64;
 
 fn config() -> Config {
@@ -60,7 +60,7 @@ fn ack(c: &mut Criterion) {
             b.iter(|| {
                 now += MICROSECOND;
                 let (t, stamp) = sent.pop_front().expect("something is in flight");
-                // Every 32nd is marked, so that windows do not grow for ever.
+                // Every 32nd is marked, so that windows do not grow forever.
                 let wire = Wire {
                     subflow: 0,
                     seq: t.seq + 1,

@@ -1,5 +1,5 @@
-//! Losses: a sender fills a window at once, every tenth segment of it is lost, and receiver and sender repair that. What
-//! a segment costs should not depend on the window.
+//! Losses: a sender fills a window at once, every tenth segment of it is lost, and receiver and sender repair
+//! this. The cost per segment should not depend on the window.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -51,7 +51,7 @@ fn config(recovery: Recovery, window: u32) -> Config {
     }
 }
 
-/// A sender and a receiver; packets and ACKs under way, with when they arrive.
+/// A sender and a receiver; packets and ACKs in flight, with their arrival times.
 struct Pipe {
     sender: Sender,
     receiver: Receiver,

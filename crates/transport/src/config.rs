@@ -8,12 +8,12 @@ pub enum Recovery {
     /// No fast retransmit: every loss waits for the timeout, which sends everything again
     /// (HOLNET-UTA, thesis §2.5; the worst that loss recovery can be).
     GoBackN,
-    /// RFC 5681 §3.2: the first ACK of new data ends a recovery, so a second loss in the window
-    /// needs three duplicate ACKs of its own, or a timeout.
+    /// RFC 5681 §3.2: the first ACK of new data ends a recovery, so a second loss in the window needs three
+    /// further duplicate ACKs, or a timeout.
     Reno,
-    /// [`Reno`](Self::Reno) with RFC 6582 §3.2 step 2 (ns-2's Reno with its default `bugFix_`): no second fast
-    /// retransmit until more is ACKed than had been sent when the last one, or a timeout, began. What else that
-    /// window has lost waits for the timeout.
+    /// [`Reno`](Self::Reno) with RFC 6582 §3.2 step 2 (ns-2's Reno with its default `bugFix_`): no second
+    /// fast retransmit until more is ACKed than had been sent when the last one, or a timeout, began. Other
+    /// losses in that window wait for the timeout.
     RenoOnce,
     /// RFC 6582, as Linux does it without SACK: duplicate ACKs stand for segments that arrived; a
     /// partial ACK retransmits the next hole and restarts the timer ("slow but steady").
@@ -40,11 +40,11 @@ impl Recovery {
     }
 }
 
-/// How the window goes down to what the controller asks for.
+/// How the window is reduced to the value from the controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reduction {
-    /// At once (XMP Algorithm 1, ns-3). SACK recovery is paced by PRR even so: otherwise one ACK
-    /// could release a burst that loses its own retransmissions.
+    /// At once (XMP Algorithm 1, ns-3). SACK recovery is still paced by PRR: otherwise one ACK could release
+    /// a burst that loses its own retransmissions.
     Immediate,
     /// Over a round, by proportional rate reduction (RFC 6937), as Linux does it.
     Prr,
@@ -57,18 +57,18 @@ pub enum Echo {
     Rfc3168,
     /// ECE says whether the packets of this ACK were marked; a change is ACKed at once (RFC 8257 §3.2).
     Dctcp,
-    /// ECE and CWR together count up to three marks an ACK; what is left over waits (XMP §2.1).
+    /// ECE and CWR together count up to three marks per ACK; further marks wait (XMP §2.1).
     TwoBit,
 }
 
-/// On which of several subflows with room the next data goes.
+/// Which of several subflows with room gets the next data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheduler {
     /// The one with the lowest smoothed RTT, one without a sample first (the old MPTCP kernel's default).
     LowestRtt,
-    /// The next after the one that was chosen last (the slides' author's).
+    /// The one after the last chosen one (the slides' author's).
     RoundRobin,
-    /// The one that would be done first with what it holds, whether its window has room or not: data is given to
+    /// The one that would finish its queued data first, whether or not its window has room: data is given to
     /// subflows in bursts up to their send buffers, and waits there (Linux's `mptcp_subflow_get_send`). A
     /// controller's request to be alone is ignored.
     Linux,
@@ -91,9 +91,9 @@ pub struct DelayedAck {
 
 /// Generic receive offload: segments that arrive close together reach TCP as one.
 ///
-/// The network card's queue is polled at once if the last poll is at least `interval` ago, else when
-/// it is. What a poll finds is merged as long as the sequence numbers follow each other and CE stays
-/// the same, and TCP decides about an ACK once for all of it. Each subflow is polled for itself.
+/// The network card's queue is polled at once if the last poll is at least `interval` ago, otherwise as soon
+/// as it is. The segments found by a poll are merged as long as the sequence numbers follow each other and CE
+/// stays the same, and TCP decides about an ACK once for all of them. Each subflow is polled separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gro {
     /// The most segments that are merged; 1 turns it off.
@@ -108,7 +108,7 @@ impl Gro {
 }
 
 /// Protective Load Balancing: when a subflow asks for another path (Qureshi et al., SIGCOMM 2022; Linux's
-/// `tcp_plb_*`, whose defaults it has).
+/// `tcp_plb_*`, with the same defaults).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plb {
     /// K, `tcp_plb_cong_thresh`: a round is congested if at least this many 256ths of the segments delivered
@@ -120,7 +120,7 @@ pub struct Plb {
     pub idle_rehash_rounds: u32,
     /// `tcp_plb_suspend_rto_sec`: after a timeout no congestion makes it ask for 1 to 2 times as long.
     pub suspend: Time,
-    /// What the random part of a suspension comes from; to be different for each connection.
+    /// The seed for the random part of a suspension; should differ for each connection.
     pub seed: u64,
 }
 
@@ -139,8 +139,9 @@ impl Default for Plb {
 /// The transport of one scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
-    /// Packets take many paths, each as a balancer picks ([`Sender::spray`](crate::Sender::spray)): subflow 0 is all of
-    /// them. What is said here about TCP does not hold then.
+    /// Packets take many paths, and a balancer picks each one's path
+    /// ([`Sender::spray`](crate::Sender::spray)): subflow 0 covers all of them. The statements about TCP here
+    /// do not apply then.
     pub sprayed: bool,
     /// Payload of a full segment, bytes.
     pub mss: u32,
@@ -148,10 +149,10 @@ pub struct Config {
     pub header: u32,
     /// Size of an ACK, bytes.
     pub ack: u32,
-    /// Whether subflows are opened by handshakes, of packets of the size of an ACK (RFC 8684 §3.1, §3.2).
+    /// Whether subflows are opened by handshakes, with packets of the size of an ACK (RFC 8684 §3.1, §3.2).
     pub handshake: bool,
-    /// After this many timeouts in a row what is in flight on a subflow is sent on others too, and it
-    /// gets no new data until it is heard from again (Linux's `stale_loss_cnt`); 0: never.
+    /// After this many timeouts in a row, the data in flight on a subflow is also sent on others, and it gets
+    /// no new data until it is heard from again (Linux's `stale_loss_cnt`); 0: never.
     pub stale_after: u32,
     /// Initial window, packets.
     pub initial_window: u32,
@@ -161,7 +162,7 @@ pub struct Config {
     pub rto_min: Time,
     /// The timeout before there is an RTT sample.
     pub rto_initial: Time,
-    /// The largest timeout, also after back-off.
+    /// The largest timeout, even after back-off.
     pub rto_max: Time,
     /// Added to the timeouts of probes and of the reordering window, which are RACK-TLP's: two ticks of
     /// the clock in Linux (`TCP_TIMEOUT_MIN`), nothing in RFC 8985.
@@ -170,10 +171,10 @@ pub struct Config {
     pub recovery: Recovery,
     /// Window reduction.
     pub reduction: Reduction,
-    /// What marks may cut a window to, packets, in place of the controller's own floor: where that is higher, each
-    /// takes one packet at it.
+    /// The floor to which marks may cut a window, packets, instead of the controller's own. If the
+    /// controller's is higher, each mark at that floor takes one more packet.
     pub floor: Option<u32>,
-    /// With [`Reduction::Immediate`]: the controller may raise the window also in the round after a cut for a
+    /// With [`Reduction::Immediate`]: the controller may raise the window even in the round after a cut for a
     /// mark, in which Linux and XMP's Algorithm 1 hold it (the slides' author's DCTCP).
     pub grow_in_cwr: bool,
     /// The most segments in flight on a subflow, a fixed receive window; at least 1.
@@ -182,8 +183,8 @@ pub struct Config {
     pub scheduler: Scheduler,
     /// Whether data packets are ECN-capable.
     pub ecn: bool,
-    /// Whether ACKs are ECN-capable: where queues drop what they cannot mark, these go through, and nobody
-    /// looks at their marks.
+    /// Whether ACKs are ECN-capable: then they pass queues that drop packets that they cannot mark, and their
+    /// marks are ignored.
     pub ect_acks: bool,
     /// The echo of CE marks.
     pub echo: Echo,

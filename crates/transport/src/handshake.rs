@@ -1,18 +1,18 @@
-//! How a subflow comes to be: the packets of MP_CAPABLE and MP_JOIN (RFC 8684 §3.1, §3.2).
+//! How a subflow is established: the packets of MP_CAPABLE and MP_JOIN (RFC 8684 §3.1, §3.2).
 //!
-//! The connection's first subflow may send after SYN and SYN/ACK, one round trip: its ACK travels with
-//! the first data. One that joins waits for the answer to its ACK too, two round trips, because only the
-//! four packets together show each end that the other has the connection's keys.
+//! The connection's first subflow may send after SYN and SYN/ACK, one round trip: its ACK travels with the
+//! first data. One that joins waits for the answer to its ACK too, two round trips, because only all four
+//! packets together prove to each end that the other has the connection's keys.
 //!
-//! Packets of a handshake have [`Wire::HANDSHAKE`] and their number in `seq`. The responder answers what
-//! arrives and keeps nothing.
+//! Packets of a handshake have [`Wire::HANDSHAKE`] and their number in `seq`. The responder answers each
+//! packet and keeps no state.
 
 use crate::Wire;
 
 /// From the initiator.
 pub(crate) const SYN: u32 = 1;
 const SYN_ACK: u32 = 2;
-/// From the initiator, of a subflow that joins.
+/// From the initiator, for a subflow that joins.
 const ACK: u32 = 3;
 const ACK_OF_ACK: u32 = 4;
 
@@ -40,7 +40,7 @@ impl Handshake {
         answer == self.packet + 1 && answer == last
     }
 
-    /// Whether an answer takes it on, to the packet after it.
+    /// Whether an answer advances it to the next packet.
     pub fn go_on(&mut self, answer: u32) -> bool {
         let expected = answer == SYN_ACK && self.packet == SYN;
         if expected {

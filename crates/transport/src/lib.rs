@@ -5,8 +5,8 @@
 //! then asked what to transmit until it has nothing more; a [`Receiver`] is notified of data and
 //! returns the ACKs. Sequence numbers count segments, windows count packets, time is picoseconds.
 //!
-//! The sender's states are Linux's (Open, Disorder, CWR, Recovery, Loss), so that what a controller
-//! sees here is what it will see in the kernel.
+//! The sender's states are Linux's (Open, Disorder, CWR, Recovery, Loss), so that a controller sees here what
+//! it will see in the kernel.
 
 #![forbid(unsafe_code)]
 

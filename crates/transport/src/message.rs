@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 pub(crate) struct Message {
     /// Its first segment.
     pub start: u32,
-    /// The first one behind it.
+    /// The first one after it.
     pub end: u32,
     /// How much its last segment is short of a full one, bytes.
     pub short: u32,
@@ -40,6 +40,6 @@ impl Message {
     }
 }
 
-/// Further messages of a connection. Few connections have any: the others keep a pointer only.
+/// Further messages of a connection. Few connections have any: the others keep only a pointer.
 #[derive(Debug, Default)]
 pub(crate) struct Messages(pub VecDeque<Message>);

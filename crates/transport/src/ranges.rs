@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use crate::Block;
 
-/// Disjoint ranges in ascending order, and which of them grew last. Segments come at the end or fill the first gap,
-/// so both ends are where it is quick.
+/// Disjoint ranges in ascending order, and which of them grew last. Segments come at the end or fill the
+/// first gap, so both ends are fast.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ranges {
     blocks: VecDeque<Block>,
@@ -42,7 +42,8 @@ impl Ranges {
         true
     }
 
-    /// Takes out the range that begins at `seq`: the segment after it, or `seq` itself.
+    /// Takes out the range that begins at `seq`. Returns the segment after it, or `seq` if there is no such
+    /// range.
     pub fn take_from(&mut self, seq: u32) -> u32 {
         match self.blocks.front() {
             Some(&b) if b.start == seq => {

@@ -1,7 +1,7 @@
 //! Puts the data of all subflows back in order.
 
-/// Which data sequence numbers have arrived: all below `next`, and a bit for each above. The bits
-/// take as much room as the data is out of order, not as much as was carried.
+/// Which data sequence numbers have arrived: all below `next`, and a bit for each above. The space for the
+/// bits depends on how far the data is out of order, not on its total amount.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reassembly {
     next: u32,

@@ -20,7 +20,7 @@ pub struct Receiver {
     config: Arc<Config>,
     data: Reassembly,
     message: Message,
-    /// The messages behind it ([`Receiver::append`]).
+    /// The messages after it ([`Receiver::append`]).
     later: Option<Box<Messages>>,
     /// Nothing is awaited: all messages were taken.
     is_idle: bool,
@@ -44,7 +44,7 @@ struct Subflow {
     marks: u32,
     /// The last packet was marked; with RFC 3168's echo: ECE is on until CWR.
     ece: bool,
-    /// The message's last segment came this way.
+    /// The message's last segment arrived on this subflow.
     last: bool,
     deadline: Time,
     out_of_order: Ranges,
@@ -130,7 +130,7 @@ impl Receiver {
             Echo::Dctcp => {
                 let changed = ce != s.ece;
                 if changed && s.pending > 0 {
-                    // RFC 8257 §3.2: the packets before the change get an ACK of their own.
+                    // RFC 8257 §3.2: the packets before the change get a separate ACK.
                     acks.0[0] = Some(s.ack(wire.subflow, missing, &self.config));
                 }
                 s.ece = ce;
@@ -192,8 +192,8 @@ impl Receiver {
         Acks([ack, None])
     }
 
-    /// The header of a packet of a sprayed connection has arrived; `last_hop`: the port that trimmed it leads here. The
-    /// NACK; `None` if no packet is sprayed.
+    /// The header of a packet of a sprayed connection has arrived; `last_hop`: the port that trimmed it leads
+    /// here. Returns the NACK; `None` if the connection is not sprayed.
     pub fn handle_trimmed(&mut self, wire: &Wire, last_hop: bool) -> Option<Wire> {
         let spray = self.spray.as_mut()?;
         Some(spray.handle_trimmed(wire, last_hop, &self.data))
@@ -205,8 +205,8 @@ impl Receiver {
         &self.config
     }
 
-    /// The deadline of `subflow` has passed: the ACK, if there is one to send. `name` is what the host
-    /// calls the subflow.
+    /// The deadline of `subflow` has passed. Returns the ACK, if there is one to send. `name` is the host's
+    /// name for the subflow.
     pub fn handle_timeout(&mut self, subflow: usize, name: u32) -> Option<Wire> {
         if let Some(spray) = &mut self.spray {
             return spray.handle_timeout(name, &self.data);
@@ -248,18 +248,18 @@ impl Receiver {
         i64::from(self.message.end) - i64::from(self.data.arrived()) <= more && !self.is_idle
     }
 
-    /// Segments of the message, and of those before it, that have arrived, on whatever subflow, in order or not.
+    /// Segments of the message, and of those before it, that have arrived on any subflow, in order or not.
     #[inline]
     pub fn distinct(&self) -> u32 {
         self.data.arrived()
     }
 
-    /// Segments of the message that have arrived, or of those behind it.
+    /// Segments of the message, or of later ones, that have arrived.
     pub fn distinct_of_message(&self) -> u32 {
         self.data.arrived().saturating_sub(self.message.start)
     }
 
-    /// Payload that has arrived on `subflow`, bytes, in order or not; what arrived twice counts once. Of several
+    /// Payload that has arrived on `subflow`, bytes, in order or not; duplicates count once. With several
     /// messages, the last segments of all but the last message count as full ones.
     pub fn arrived(&self, subflow: usize) -> u64 {
         let s = &self.subflows[subflow];
@@ -295,7 +295,7 @@ impl Subflow {
         }
     }
 
-    /// Takes a segment in: whether it came in order, with nothing waiting behind it.
+    /// Takes a segment in. Returns whether it came in order, with nothing waiting behind it.
     #[inline]
     fn accept(&mut self, wire: &Wire, data: &mut Reassembly, duplicates: &mut u64) -> bool {
         if wire.seq == self.next {
@@ -315,7 +315,7 @@ impl Subflow {
         false
     }
 
-    /// A segment joins those that wait for the next poll: whether they go on to TCP now.
+    /// A segment joins those that wait for the next poll. Returns whether they go to TCP now.
     #[inline]
     fn merge(&mut self, now: Time, seq: u32, ce: bool, gro: &Gro) -> bool {
         let m = &mut self.merged;
@@ -331,7 +331,7 @@ impl Subflow {
         m.count >= gro.segments
     }
 
-    /// TCP gets what was merged: whether an ACK is due.
+    /// TCP gets the merged segments. Returns whether an ACK is due.
     #[inline]
     fn flush(&mut self, now: Time, config: &Config) -> bool {
         let urgent = self.merged.urgent;
@@ -339,7 +339,8 @@ impl Subflow {
         self.tell(now, urgent, config)
     }
 
-    /// TCP gets what no ACK covers yet: whether an ACK is due. If not, the delayed ACK's timer runs.
+    /// TCP gets segments that no ACK covers yet. Returns whether an ACK is due. If not, the delayed ACK's
+    /// timer runs.
     #[inline]
     fn tell(&mut self, now: Time, urgent: bool, config: &Config) -> bool {
         let rule = &config.delayed_ack;
@@ -362,14 +363,14 @@ impl Subflow {
         self.duplicate = Some(Block { start, end: seq + 1 });
     }
 
-    /// An ACK for all that has arrived; of the connection's data, `missing` is the first that has not.
+    /// An ACK for all that has arrived; `missing` is the first data of the connection that has not.
     #[inline]
     fn ack(&mut self, name: u32, missing: u32, config: &Config) -> Wire {
         let ce = match config.echo {
             Echo::TwoBit => self.marks.min(3),
             Echo::Dctcp | Echo::Rfc3168 => u32::from(self.ece),
         };
-        // At the change of CE, DCTCP's marks are told by `ece`; only XMP counts them down.
+        // At a change of CE, `ece` reports DCTCP's marks; only XMP counts them down.
         self.marks -= if config.echo == Echo::TwoBit { ce } else { 0 };
         let (mut blocks, mut block_count) = if config.recovery.uses_sack() && !self.out_of_order.is_empty() {
             self.out_of_order.blocks()

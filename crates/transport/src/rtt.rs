@@ -39,7 +39,7 @@ impl RttEstimator {
         self.srtt
     }
 
-    /// The smallest sample, later than everything if there is none.
+    /// The smallest sample; the latest possible time if there is none.
     #[inline]
     pub fn min(&self) -> Time {
         self.smallest

@@ -14,7 +14,7 @@ pub(crate) use timed::{Delivered, sent_after};
 /// The least size of the rings, segments.
 const SMALLEST: usize = 16;
 
-/// How many SACK blocks are remembered: an ACK has three, and one more may have been split.
+/// How many SACK blocks are remembered: an ACK has three, and one more may have been split off.
 const TOLD: usize = 4;
 
 /// The segments `una..nxt`, with Linux's counts (`sacked_out`, `lost_out`, `retrans_out`).
@@ -25,18 +25,18 @@ pub(crate) struct Scoreboard {
     flags: Flags,
     una: u32,
     nxt: u32,
-    /// SACKed segments; with NewReno, duplicate ACKs stand for them and no segment is flagged.
+    /// SACKed segments; with NewReno, the number of duplicate ACKs, and no segment is flagged.
     sacked: u32,
     lost: u32,
     retransmitted: u32,
     /// No lost segment below this one waits for its retransmission.
     next_lost: u32,
-    /// Every unSACKed segment below this one is known to be lost or still in doubt for good.
+    /// Every unSACKed segment below this one is known to be lost, or will never be judged.
     judged: u32,
     highest_sacked: u32,
-    /// SACK blocks that were reported before: what is in them is SACKed or cumulatively ACKed.
+    /// SACK blocks that were reported before: their segments are SACKed or cumulatively ACKed.
     told: [Block; TOLD],
-    /// Which of them is forgotten next.
+    /// Which of them is replaced next.
     oldest_told: u8,
     /// Transmissions that RACK has found lost.
     losses: u64,
@@ -125,7 +125,7 @@ impl Scoreboard {
         seq
     }
 
-    /// A cumulative ACK up to `seq`, with SACK: how many segments it delivers.
+    /// A cumulative ACK up to `seq`, with SACK. Returns how many segments it delivers.
     #[inline]
     pub fn acknowledge(&mut self, seq: u32) -> u32 {
         let acked = seq - self.una;
@@ -146,7 +146,7 @@ impl Scoreboard {
         delivered
     }
 
-    /// A duplicate ACK, with NewReno: how many segments it delivers.
+    /// A duplicate ACK, with NewReno. Returns how many segments it delivers.
     pub fn duplicate_ack(&mut self) -> u32 {
         let before = self.sacked;
         self.sacked += 1;
@@ -159,7 +159,7 @@ impl Scoreboard {
         self.sacked = 0;
     }
 
-    /// A SACK block: how many segments it delivers.
+    /// A SACK block. Returns how many segments it delivers.
     pub fn sack(&mut self, start: u32, end: u32) -> u32 {
         let mut delivered = 0;
         for (start, end) in self.untold(start, end) {
@@ -181,8 +181,8 @@ impl Scoreboard {
         delivered
     }
 
-    /// What of a SACK block in the window was not reported before. An ACK reports up to three blocks,
-    /// which are as long as the window may be; one of them has grown by a segment or two.
+    /// The part of a SACK block in the window that was not reported before. An ACK reports up to three
+    /// blocks, which may be as long as the window, and one of them has grown by a segment or two.
     #[inline]
     fn untold(&mut self, start: u32, end: u32) -> [(u32, u32); 2] {
         let (start, end) = (start.max(self.una), end.min(self.nxt));
@@ -202,7 +202,7 @@ impl Scoreboard {
         [before, after]
     }
 
-    /// Marks as lost what has at least `threshold` SACKed segments above it (RFC 6675 §4, IsLost).
+    /// Marks as lost the segments with at least `threshold` SACKed segments above them (RFC 6675 §4, IsLost).
     pub fn judge(&mut self, threshold: u32) {
         if self.sacked < threshold {
             return;
@@ -212,7 +212,7 @@ impl Scoreboard {
         self.judged = self.judged.max(limit);
     }
 
-    /// The `count`th SACKed segment from the highest down; there are as many.
+    /// The `count`th SACKed segment from the highest down; there are that many.
     fn below_sacked(&mut self, mut count: u32) -> u32 {
         for (base, mask) in words(self.una..self.highest_sacked + 1).rev() {
             let mut sacked = self.flags.word(base).sacked & mask;
@@ -236,7 +236,7 @@ impl Scoreboard {
         }
     }
 
-    /// After a timeout: all that is not SACKed counts as lost and as not retransmitted.
+    /// After a timeout: all unSACKed segments count as lost and not retransmitted.
     pub fn lose_all(&mut self, keep_sacks: bool) {
         (self.sacked, self.lost, self.retransmitted) = (0, 0, 0);
         if !keep_sacks {
@@ -261,7 +261,7 @@ impl Scoreboard {
         self.lost > self.retransmitted
     }
 
-    /// Retransmits the first lost segment that waits: its sequence number and data sequence number.
+    /// Retransmits the first lost segment that waits. Returns its sequence number and data sequence number.
     pub fn retransmit(&mut self, now: Time) -> Option<(u32, u32)> {
         if !self.has_lost() {
             return None;
@@ -281,7 +281,8 @@ impl Scoreboard {
         unreachable!("{} lost, {} retransmitted, and none to be found", self.lost, self.retransmitted)
     }
 
-    /// Tells the data sequence numbers of what is neither cumulatively ACKed nor SACKed, in order.
+    /// Calls `tell` with the data sequence numbers of all segments that are neither cumulatively ACKed nor
+    /// SACKed, in order.
     pub fn for_each_unsacked(&mut self, mut tell: impl FnMut(u32)) {
         for (base, mask) in words(self.una..self.nxt) {
             let unsacked = mask & !self.flags.word(base).sacked;
@@ -293,7 +294,7 @@ impl Scoreboard {
         self.lose_range(seq..seq + 1);
     }
 
-    /// Marks as lost what is neither SACKed nor lost yet.
+    /// Marks as lost the segments that are neither SACKed nor lost yet.
     fn lose_range(&mut self, range: std::ops::Range<u32>) {
         for (base, mask) in words(range) {
             let word = self.flags.word(base);
@@ -306,7 +307,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes the segments below `seq` out.
+    /// Removes the segments below `seq`.
     #[inline]
     fn advance(&mut self, seq: u32) {
         let plain = self.lost == 0 && self.retransmitted == 0 && self.highest_sacked < self.una;

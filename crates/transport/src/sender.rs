@@ -52,7 +52,7 @@ pub struct Transmit {
 }
 
 impl Transmit {
-    /// The packet as it is at `now`, of a subflow that the host calls `name`.
+    /// The packet as sent at `now`, on the subflow that the host calls `name`.
     #[inline]
     pub fn wire(&self, name: u32, now: Time) -> Wire {
         let wire = Wire {
@@ -72,16 +72,16 @@ impl Transmit {
     }
 }
 
-/// The sending half of a connection: one message, or several one behind the other ([`Sender::append`]).
+/// The sending half of a connection: one message, or several in sequence ([`Sender::append`]).
 ///
-/// After every `handle_*` and once at the start, call [`Sender::poll_transmit`] until it returns
-/// If `None`, check [`Sender::deadline`] of the subflow again.
+/// After every `handle_*` and once at the start, call [`Sender::poll_transmit`] until it returns `None`. Then
+/// check [`Sender::deadline`] of the subflow again.
 #[derive(Debug)]
 pub struct Sender {
     config: Arc<Config>,
     /// The controllers of the open subflows, by number.
     group: Group,
-    /// By number, in the order in which they were opened; those that were closed too.
+    /// By number, in the order in which they were opened, including the closed ones.
     subflows: Vec<Subflow>,
     /// The open ones: bit i stands for subflow i.
     open: u64,
@@ -91,13 +91,13 @@ pub struct Sender {
     next_dsn: u32,
     /// The last message.
     message: Message,
-    /// Those before it that may be sent again.
+    /// Earlier messages that may be sent again.
     earlier: Option<Box<Messages>>,
     /// Segments below this one may be sent: the application has written them.
     written: u32,
-    /// Segments below this one have arrived, on whatever subflow (the DATA_ACK of RFC 8684 §3.3.1).
+    /// Segments below this one have arrived, on any subflow (the DATA_ACK of RFC 8684 §3.3.1).
     data_una: u32,
-    /// Data to be sent once more, and the number of the subflow that it was on and is not to go on again.
+    /// Data to be sent once more, and the number of the subflow that it was on and must not take again.
     reinjections: BTreeMap<u32, usize>,
     /// The subflow that the scheduler chose last.
     last: Option<usize>,
@@ -131,7 +131,7 @@ impl Sender {
             group,
             subflows: (0..subflows).map(|i| Subflow::new(&config, i)).collect(),
             open: (0..subflows).map(bit).sum(),
-            // A sprayed connection is never a plain one of TCP.
+            // A sprayed connection is never a plain TCP connection.
             takes_data: if config.sprayed { 0 } else { u64::MAX },
             next_dsn: 0,
             message,
@@ -152,27 +152,29 @@ impl Sender {
         self.spray = Some(Box::new(spray::Sender::new(spraying, &mut self.group)));
     }
 
-    /// What the switches have written into the packet that the next ACK answers, from this host on; of a sprayed
-    /// connection.
+    /// The data that switches have written into the packet that the next ACK answers, starting from this
+    /// host; for a sprayed connection.
     pub fn hear_hops(&mut self, hops: impl Iterator<Item = Hop>) {
         if let Some(spray) = &mut self.spray {
             spray.hear_hops(hops);
         }
     }
 
-    /// Of the message, the application has written the first `bytes` only, no fewer than before; whole segments
-    /// of them may be sent. Without it, all is written from the start. Then call [`Sender::poll_transmit`].
+    /// The application has written only the first `bytes` of the message, no fewer than before; whole
+    /// segments of them may be sent. Without this call, all is written from the start. Then call
+    /// [`Sender::poll_transmit`].
     pub fn write(&mut self, bytes: u64) {
         let mss = u64::from(self.config.mss);
         let whole = u64::from(self.message.end) * mss - u64::from(self.message.short);
         self.written = if bytes >= whole { self.message.end } else { (bytes / mss) as u32 };
     }
 
-    /// One more message of `bytes`, behind those that are there; it begins a segment of its own. Then call
+    /// One more message of `bytes`, after the existing ones; it begins a new segment. Then call
     /// [`Sender::poll_transmit`].
     ///
     /// # Panics
-    /// If `bytes` is 0, all messages together have more than 2^32 - 1 segments, or not all of the one before is written.
+    /// If `bytes` is 0, all messages together have more than 2^32 - 1 segments, or the previous message is
+    /// not completely written.
     pub fn append(&mut self, bytes: u64) {
         assert_eq!(self.written, self.message.end, "a message that is written");
         let Messages(earlier) = &mut **self.earlier.get_or_insert_default();
@@ -193,9 +195,8 @@ impl Sender {
         }
     }
 
-    /// What this host knows of congestion on the path of `subflow` (THESIS Table 2.1): that of its
-    /// own port, and what its next hop has reported. For a controller with that signal, before each
-    /// ACK.
+    /// What this host knows about congestion on the path of `subflow` (THESIS Table 2.1): that of its own
+    /// port, and the report of its next hop. For a controller with this signal, call it before each ACK.
     pub fn hear(&mut self, subflow: usize, local: bool, next_hop: bool) {
         let Some(place) = self.place(subflow) else { return };
         self.group[place].next_hop = next_hop.into();
@@ -215,8 +216,8 @@ impl Sender {
         self.takes_data = self.takes_data & !bit(subflow) | u64::from(takes) << subflow;
     }
 
-    /// Sends what is in flight on a subflow once more, on others; it stays in flight there. What only waits there
-    /// goes to others too. With no other, that is all.
+    /// Sends the data in flight on a subflow once more, on others; it stays in flight here. Data that only
+    /// waits here goes to others too. Without another subflow, nothing else happens.
     pub fn reinject(&mut self, subflow: usize) {
         let (data, una) = (&mut self.reinjections, self.data_una);
         if let Some(queues) = &mut self.queues {
@@ -270,9 +271,9 @@ impl Sender {
         }
     }
 
-    /// When to call [`Sender::handle_timeout`] for `subflow`: its retransmission, probe or reordering
-    /// timer, or the time of its next burst; until it is open, that of its handshake. `NEVER` if nothing is
-    /// outstanding or waits for the pacing, and if the subflow is closed.
+    /// When to call [`Sender::handle_timeout`] for `subflow`: its retransmission, probe or reordering timer,
+    /// or the time of its next burst; until it is open, that of its handshake. `NEVER` if nothing is
+    /// outstanding or waits for the pacing, or if the subflow is closed.
     #[inline]
     pub fn deadline(&self, subflow: usize) -> Time {
         if let Some(spray) = &self.spray {
@@ -299,9 +300,10 @@ impl Sender {
         self.subflows[subflow].take_rehash()
     }
 
-    /// From outside, for a subflow whose controller is [`tresse_controllers::agent`]: its window, packets, if it is to
-    /// change, and the controller's word: see there. In recovery from losses the window is the one that it comes
-    /// back to. Nothing happens to a subflow that is not open. Then call [`Sender::poll_transmit`].
+    /// For a subflow whose controller is [`tresse_controllers::agent`], sets from outside its window,
+    /// packets, if it is to change, and the controller's word (see there). In loss recovery, this is the
+    /// window after the recovery. Nothing happens to a subflow that is not open. Then call
+    /// [`Sender::poll_transmit`].
     pub fn steer(&mut self, subflow: usize, cwnd: Option<u32>, word: u64) {
         let Some(place) = self.place(subflow) else { return };
         let own = &mut self.group[place];

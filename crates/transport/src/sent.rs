@@ -1,4 +1,4 @@
-//! When each segment was last sent, and which were sent before it: what RACK needs (RFC 8985 §5.1).
+//! When each segment was last sent, and which were sent before it, as RACK needs it (RFC 8985 §5.1).
 
 use tresse_units::Time;
 
@@ -12,8 +12,8 @@ struct Entry {
 /// No segment: a message has fewer than 2^32.
 const NONE: u32 = u32::MAX;
 
-/// The segments in the network in the order of their last transmission (Linux's `tsorted_sent_queue`):
-/// a list through a ring, so that a loss is found without a look at the segments that were sent later.
+/// The segments in the network in the order of their last transmission (Linux's `tsorted_sent_queue`): a list
+/// through a ring, so that a loss is found without reading the segments that were sent later.
 #[derive(Debug, Clone)]
 pub(crate) struct SentQueue {
     ring: Box<[Entry]>,

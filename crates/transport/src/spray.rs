@@ -1,10 +1,11 @@
-//! A transport whose packets take many paths: packet spraying, as Ultra Ethernet has it.
+//! A transport whose packets take many paths: packet spraying, as in Ultra Ethernet.
 //!
-//! A packet has one number for all its transmissions, that of its segment, and each transmission takes the path that
-//! the connection's balancer picks. ACKs report which packets have arrived, in whatever order, and of the newest one
-//! which path it took and whether it was marked; a NACK reports a packet that a switch has cut to its header. What
-//! no ACK or NACK reports is sent again when a timer expires. There are no congestion states: what happens is
-//! reported to the controller (`report` of controller.h), and to one of TCP in the way of [`tcp`].
+//! A packet has one number for all its transmissions, that of its segment, and each transmission takes the
+//! path that the connection's balancer picks. ACKs report which packets have arrived, in any order, and for
+//! the newest one its path and whether it was marked; a NACK reports a packet that a switch has cut to its
+//! header. Packets that no ACK or NACK reports are sent again when a timer expires. There are no congestion
+//! states: events are reported to the controller (`report` of controller.h), and to a TCP controller as
+//! described in [`tcp`].
 
 mod delivery;
 mod fields;
@@ -27,7 +28,7 @@ use tresse_units::Time;
 pub struct Spraying {
     /// Picks the path of each packet.
     pub balancer: Arc<ConfiguredBalancer>,
-    /// From how many paths: at least 1.
+    /// The number of paths to pick from: at least 1.
     pub paths: u32,
     /// The random stream of its picks.
     pub stream: u64,

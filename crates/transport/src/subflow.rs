@@ -95,7 +95,7 @@ enum Alarm {
 pub(crate) struct Subflow {
     pub board: Scoreboard,
     pub rtt: RttEstimator,
-    /// Where the state that is held ends: the next segment to be sent when it began.
+    /// Where the held state ends: the next segment to be sent when it began.
     high_seq: u32,
     /// With [`Recovery::RenoOnce`]: the least ACK that may begin a fast retransmit, one beyond RFC 6582's `recover`.
     recover_end: u32,
@@ -104,14 +104,14 @@ pub(crate) struct Subflow {
     /// A round has begun since `grow` was last called.
     round_seen: bool,
     prr: Prr,
-    /// A retransmission that goes out whatever the window is: RFC 5681 §3.2, RFC 6582 §3.2.
+    /// A retransmission that goes out regardless of the window: RFC 5681 §3.2, RFC 6582 §3.2.
     forced: bool,
     /// The next new segment reports to the receiver that the window was cut, for whatever reason (RFC 3168
     /// §6.1.2).
     pub cwr: bool,
     /// The window, not the application, stopped the last transmission.
     limited: bool,
-    /// It has neither RACK nor pacing: what they need is passed over.
+    /// It has neither RACK nor pacing: their steps are skipped.
     plain: bool,
     /// With pacing: until this segment is ACKed the window counts as the limit, or as used by this
     /// many packets (Linux's `tcp_cwnd_validate`).
@@ -128,7 +128,7 @@ pub(crate) struct Subflow {
 }
 
 impl Subflow {
-    /// The subflow with that number in its connection.
+    /// The subflow with this number in its connection.
     pub fn new(config: &Config, number: usize) -> Self {
         let rack = config.recovery == Recovery::Rack;
         Self {
@@ -236,7 +236,7 @@ impl Subflow {
         self.set_pace(config, &group[i]);
     }
 
-    /// Tells the controller what is known of the RTT before the first ACK of data: the handshake's sample.
+    /// Reports the RTT known before the first ACK of data to the controller: the handshake's sample.
     pub fn publish_rtt(&mut self, config: &Config, own: &mut controllers::Subflow) {
         own.srtt = self.rtt.srtt_eighths();
         own.min_rtt = self.rtt.min_eighths();
@@ -245,15 +245,15 @@ impl Subflow {
         }
     }
 
-    /// The host's own port is congested: a reason for one cut a window, as a mark is.
+    /// The host's own port is congested: a reason for one cut per window, like a mark.
     pub fn handle_local_congestion(&mut self, config: &Config, group: &mut Group, i: usize) {
         if group[i].state <= State::Disorder && self.board.outstanding() > 0 {
             self.enter_cwr(Cause::Local, config, group, i);
         }
     }
 
-    /// The deadline has passed; `more` says whether there is new data to send. If it was the pacing's,
-    /// there is something to transmit, and nothing else to do.
+    /// The deadline has passed; `more` says whether there is new data to send. If it was the pacing's, there
+    /// is something to transmit, but nothing else to do.
     pub fn handle_timeout(&mut self, now: Time, config: &Config, group: &mut Group, i: usize, more: bool) {
         if now < self.deadline {
             return;
@@ -309,7 +309,7 @@ impl Subflow {
         self.arm(now, config);
     }
 
-    /// A segment that may be sent again now: its sequence number and data sequence number.
+    /// Resends a segment if one may be sent again now: its sequence number and data sequence number.
     #[inline(always)]
     pub fn retransmit(&mut self, now: Time, cwnd: u32, config: &Config) -> Option<(u32, u32)> {
         if self.plain && !self.forced && !self.board.has_lost() {
@@ -340,7 +340,7 @@ impl Subflow {
         Some(segment)
     }
 
-    /// Sends a new segment: its sequence number.
+    /// Sends a new segment. Returns its sequence number.
     #[inline]
     pub fn transmit(&mut self, now: Time, dsn: u32, config: &Config, state: State) -> u32 {
         self.pace(now, config);
@@ -380,7 +380,7 @@ impl Subflow {
         self.deadline = if idle { NEVER } else { now.saturating_add(self.rtt.rto(config)) };
     }
 
-    /// Brings the scoreboard up to date: how many segments the ACK delivers.
+    /// Updates the scoreboard. Returns how many segments the ACK delivers.
     #[inline]
     fn deliver(&mut self, wire: &Wire, advanced: bool, config: &Config) -> u32 {
         if config.recovery.uses_sack() {

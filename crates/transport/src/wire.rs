@@ -14,10 +14,10 @@ pub struct Block {
 /// The transport header of a data packet or an ACK, as a packet carries it: 48 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wire {
-    /// Whose packet it is; the host's own name for the subflow.
+    /// The subflow of the packet, by the host's own name for it.
     pub subflow: u32,
-    /// Data: the segment's sequence number. ACK: the next segment that is expected. Handshake: which of its
-    /// packets this is.
+    /// Data: the segment's sequence number. ACK: the next expected segment. Handshake: which of its packets
+    /// this is.
     pub seq: u32,
     /// Data: the data sequence number, segments. ACK: the first one that is still missing (RFC 8684 §3.3.1).
     pub dsn: u32,
@@ -42,7 +42,7 @@ impl Wire {
     pub const CWR: u8 = 4;
     /// It belongs to the handshake of a subflow and carries neither data nor an ACK of data.
     pub const HANDSHAKE: u8 = 8;
-    /// Data of a sprayed connection: its sender has nothing more to send before it learns of it.
+    /// Data of a sprayed connection: its sender sends nothing more until it hears about it.
     pub const ASK: u8 = 16;
     /// ACK of a sprayed connection: it answers a packet that was trimmed.
     pub const NACK: u8 = 32;

@@ -1,7 +1,7 @@
-//! What every part of Tresse speaks in: time, quantities and their string forms, declared parameters and
-//! their values, named random streams.
+//! The common vocabulary of all parts of Tresse: time, quantities and their string forms, declared parameters
+//! and their values, named random streams.
 //!
-//! It knows no other crate of the workspace.
+//! It depends on no other crate of the workspace.
 
 #![forbid(unsafe_code)]
 

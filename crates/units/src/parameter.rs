@@ -1,11 +1,11 @@
-//! What a part of an experiment, such as a path manager, declares of its parameters, and values for them.
+//! The parameters that a part of an experiment, such as a path manager, declares, and values for them.
 
 /// A parameter of a part; one of a controller always has a [`Whole`] range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter<R = Range> {
     /// Its name in files and on the command line.
     pub name: &'static str,
-    /// What it may be, and what it is unless it is set.
+    /// Its allowed values and its default.
     pub range: R,
     /// The unit of a number; empty for a pure one.
     pub unit: &'static str,
@@ -16,7 +16,7 @@ pub struct Parameter<R = Range> {
 /// A whole number in `min..=max`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Whole {
-    /// The value unless it is set.
+    /// The default.
     pub default: u64,
     /// The smallest value.
     pub min: u64,
@@ -25,22 +25,22 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// Whether a parameter of this range can have that value.
+    /// Whether a parameter with this range can have this value.
     pub fn contains(&self, value: u64) -> bool {
         (self.min..=self.max).contains(&value)
     }
 }
 
-/// What a parameter may be.
+/// The allowed values of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Range {
     /// A whole number.
     Whole(Whole),
-    /// One of these words; the first unless it is set.
+    /// One of these words; the first is the default.
     Choice(&'static [&'static str]),
-    /// At most `longest` whole numbers in `min..=max`; none unless it is set.
+    /// At most `longest` whole numbers in `min..=max`; by default none.
     List {
-        /// How many there may be.
+        /// The most numbers.
         longest: usize,
         /// The smallest value.
         min: u64,
@@ -60,7 +60,7 @@ pub enum Value {
     List(Vec<u64>),
 }
 
-/// Why a value for a parameter was refused.
+/// Why a value for a parameter was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
     /// The part has no such parameter.
@@ -68,27 +68,27 @@ pub enum ParameterError {
     Unknown {
         /// Whose parameter.
         owner: &'static str,
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The existing parameters.
         known: String,
     },
-    /// The value is none that the parameter can have.
+    /// The parameter cannot have this value.
     #[error("{name} = {value} is not {expected} ({owner})")]
     Value {
         /// Whose parameter.
         owner: &'static str,
         /// The parameter.
         name: &'static str,
-        /// The value that was asked for.
+        /// The requested value.
         value: String,
-        /// What it may be.
+        /// The allowed values.
         expected: String,
     },
 }
 
 impl Range {
-    /// The value unless it is set.
+    /// The default.
     pub fn default(&self) -> Value {
         match *self {
             Self::Whole(whole) => Value::Whole(whole.default),
@@ -97,7 +97,7 @@ impl Range {
         }
     }
 
-    /// Whether a parameter of this range can have that value.
+    /// Whether a parameter with this range can have this value.
     pub fn contains(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Whole(whole), Value::Whole(value)) => whole.contains(*value),
@@ -111,7 +111,7 @@ impl Range {
 }
 
 impl std::fmt::Display for Range {
-    /// What a value may be: `a whole number in 1..=64`.
+    /// The allowed values in words: `a whole number in 1..=64`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Whole(Whole { min, max, .. }) => write!(f, "a whole number in {min}..={max}"),
@@ -138,7 +138,7 @@ impl std::fmt::Display for Value {
 pub struct Values(Vec<(&'static str, Value)>);
 
 impl Values {
-    /// The defaults of `owner`'s parameters, and `settings` in their place.
+    /// The defaults of `owner`'s parameters, overridden by `settings`.
     ///
     /// # Errors
     /// A parameter that is not declared, or a value that the parameter cannot have.

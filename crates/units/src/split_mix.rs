@@ -1,11 +1,10 @@
-//! Random numbers that are counted: the n-th draw of a named place is a function of its name and n.
+//! Counted random numbers: the n-th draw of a named place is a function of its name and n.
 //!
-//! So no draw shifts another's (design rule 4).
+//! So no draw shifts another one (design rule 4).
 
 /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): it counts in steps of one constant and mixes the count.
 ///
-/// Where it is [`named`](Self::named), each place that draws, such as a switch or a port, has numbers of its
-/// own.
+/// If it is [`named`](Self::named), each place that draws, such as a switch or a port, has its own numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplitMix(u64);
 
@@ -38,7 +37,7 @@ impl SplitMix {
         mix(self.0.wrapping_add(n.wrapping_mul(GOLDEN)))
     }
 
-    /// A number below `n`. Its bias is below n / 2^64, nothing that could be measured.
+    /// A number below `n`. Its bias is below n / 2^64, too small to measure.
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
@@ -56,7 +55,7 @@ impl SplitMix {
     }
 }
 
-/// SplitMix64's output function: every bit of the input moves every bit.
+/// SplitMix64's output function: every bit of the input affects every bit of the output.
 #[inline]
 pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

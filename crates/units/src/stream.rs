@@ -3,15 +3,15 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A random stream for one purpose of one entity: the same seed, purpose and identity give the same
-/// numbers, whatever else is drawn elsewhere.
+/// A random stream for one purpose of one entity: the same seed, purpose and identity give the same numbers,
+/// regardless of other draws.
 #[derive(Debug, Clone)]
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
     /// The stream of `identity` for `purpose` under the run's `seed`.
     pub fn new(seed: u64, purpose: &str, identity: u64) -> Self {
-        // FNV-1a over the purpose; the generator's own seeding (SplitMix64) spreads the sum.
+        // FNV-1a over the purpose; the generator's own seeding (SplitMix64) spreads the hash.
         let name = purpose
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325, |h: u64, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
@@ -37,13 +37,13 @@ impl Stream {
         }
     }
 
-    /// A uniform number between 0 and 1, neither included, in steps of 2^-52: its logarithm is finite, and it is as
-    /// far from 1 as from 0.
+    /// A uniform number between 0 and 1, exclusive, in steps of 2^-52: its logarithm is finite, and its
+    /// distances from 0 and 1 are symmetric.
     pub fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
     }
 
-    /// A number from the exponential distribution of this mean.
+    /// A number from the exponential distribution with this mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -libm::log(self.unit()) * mean
     }

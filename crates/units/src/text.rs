@@ -90,7 +90,7 @@ macro_rules! text_form {
 }
 pub(crate) use text_form;
 
-/// What is wrong with a number where a string with a unit belongs.
+/// The error for a number where a string with a unit is expected.
 pub(crate) fn bare(value: &dyn fmt::Display, example: &str) -> String {
     format!("a bare number {value} has no unit; write a string with a unit, such as \"{example}\"")
 }

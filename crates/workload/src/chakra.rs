@@ -1,18 +1,19 @@
 //! Chakra execution traces: the graph of operations of each rank of a training job (MLCommons Chakra 1.0.0,
-//! mlcommons/chakra, `schema/protobuf/et_def.proto`; Sridharan et al., arXiv:2305.14516). Reading their files is
-//! somebody else's.
+//! mlcommons/chakra, `schema/protobuf/et_def.proto`; Sridharan et al., arXiv:2305.14516). Their files are
+//! read elsewhere.
 //!
-//! Rank r is host r. What the nodes mean here:
+//! Rank r is host r. The nodes have these meanings here:
 //!
-//! - A node begins when all that it depends on is done, by control or by data. Nodes of a rank that do not depend on
-//!   each other run side by side.
-//! - A computation and a transfer from or to memory are times; a piece of metadata is nothing.
-//! - A send and a receive are those of a GOAL trace: eager, and matched by pair and tag in the order of the files.
-//! - A collective is one over all ranks of its group: the n-th of a group in a rank's file and the n-th in another's are
-//!   the same. A rank takes part when its node begins, and its node is done when the rank has all that it gets and what
-//!   it sends has arrived.
+//! - A node begins when everything that it depends on, by control or by data, is done. Nodes of a rank that
+//!   do not depend on each other run in parallel.
+//! - A computation and a transfer from or to memory are times; metadata does nothing.
+//! - A send and a receive are as in a GOAL trace: eager, and matched by pair and tag in the order of the
+//!   files.
+//! - A collective is over all ranks of its group: the n-th of a group in one rank's file and the n-th in
+//!   another's are the same. A rank takes part when its node begins, and its node is done when the rank has
+//!   received everything and all that it sends has arrived.
 //!
-//! As ASTRA-sim reads it, the size of a collective is what a rank brings: an all-gather's S is n times that.
+//! As in ASTRA-sim, the size of a collective is each rank's contribution: an all-gather's S is n times that.
 
 mod groups;
 
@@ -49,16 +50,16 @@ pub enum Action {
     Send {
         /// The receiving rank.
         to: u32,
-        /// By which its receive finds it.
+        /// The tag by which its receive finds it.
         tag: u64,
         /// Its size.
         bytes: u64,
     },
-    /// Receives one.
+    /// Receives a message.
     Receive {
         /// The sending rank.
         from: u32,
-        /// By which it finds its send.
+        /// The tag by which it finds its send.
         tag: u64,
         /// Its size.
         bytes: u64,
@@ -67,27 +68,27 @@ pub enum Action {
     Collective {
         /// Which one.
         kind: Kind,
-        /// What the rank brings, bytes.
+        /// The rank's contribution, bytes.
         bytes: u64,
         /// The name of the group; empty for all ranks.
         group: String,
     },
 }
 
-/// The collectives that there are; the first rank of a group is the root.
+/// The kinds of collectives; the first rank of a group is the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The sum of all to all.
+    /// Everyone gets the sum of all.
     AllReduce,
-    /// The parts of all to all.
+    /// Everyone gets the parts of all.
     AllGather,
-    /// To each its part of the sum.
+    /// Each gets its part of the sum.
     ReduceScatter,
-    /// From each to each a part.
+    /// Each sends a part to each.
     AllToAll,
     /// From the root to all.
     Broadcast,
-    /// Everyone waits for all: a tree's all-reduce of one byte.
+    /// Everyone waits for all: a tree all-reduce of one byte.
     Barrier,
 }
 
@@ -108,7 +109,7 @@ impl Kind {
 /// The ranks of groups, by name.
 pub type Groups = BTreeMap<String, Vec<u32>>;
 
-/// What is wrong with a trace, with the nodes and ranks.
+/// An error in a trace, with the nodes and ranks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ChakraError(pub String);
@@ -119,22 +120,22 @@ fn wrong<T>(message: impl Into<String>) -> Read<T> {
     Err(ChakraError(message.into()))
 }
 
-/// A trace that grows rank by rank.
+/// A trace that is built rank by rank.
 #[derive(Debug)]
 pub struct Chakra {
-    /// Nodes are its places, numbered over all ranks.
+    /// Its places are nodes, numbered over all ranks.
     trace: Trace,
     calls: Calls,
     nodes: Nodes,
 }
 
-/// What is reported about nodes.
+/// The names of nodes in messages.
 #[derive(Debug, Default)]
 struct Nodes {
     /// How many nodes there were before each rank.
     first: Vec<u32>,
     ids: Vec<u64>,
-    /// The place of each one's name among `names`: many have the same.
+    /// The place of each node's name in `names`: many have the same name.
     name_of: Vec<u32>,
     names: Vec<String>,
     places: BTreeMap<String, u32>,
@@ -152,7 +153,7 @@ impl Nodes {
         self.ids.len() as u32 - 1
     }
 
-    /// What a node is called.
+    /// The name of a node.
     fn called(&self, node: u32) -> String {
         let Some(&id) = self.ids.get(node as usize) else { return "the trace".to_owned() };
         let rank = self.first.partition_point(|&first| first <= node) - 1;
@@ -160,18 +161,18 @@ impl Nodes {
         format!("node {id} (`{name}`) of rank {rank}")
     }
 
-    /// What is wrong with a node, after its name.
+    /// The error in a node, after its name.
     fn told(&self, e: &Wrong) -> ChakraError {
         ChakraError(format!("{}: {}", self.called(e.place), e.what.told(|node| self.called(node))))
     }
 }
 
 impl Chakra {
-    /// A trace of `ranks`, without nodes. Messages may have `most` bytes; all-reduces are done as `all_reduce` says;
-    /// `groups` go before those of the ranks.
+    /// A trace of `ranks`, without nodes. Messages may have `most` bytes; all-reduces use `all_reduce`;
+    /// `groups` take precedence over those of the ranks.
     ///
     /// # Errors
-    /// If a group has a rank twice or one that is not there.
+    /// If a group has a rank twice or one that does not exist.
     pub fn new(ranks: u32, groups: Groups, all_reduce: Operation, most: u64) -> Read<Self> {
         let calls = Calls::new(ranks, groups, all_reduce, most)?;
         Ok(Self { trace: Trace::new(ranks, most), calls, nodes: Nodes::default() })
@@ -180,7 +181,7 @@ impl Chakra {
     /// Adds the nodes of the next rank, and the groups that its file names.
     ///
     /// # Errors
-    /// The first thing that is wrong with a node.
+    /// The first error in a node.
     pub fn add(&mut self, nodes: Vec<Node>, groups: Groups) -> Read<()> {
         let rank = self.nodes.first.len() as u32;
         self.nodes.first.push(self.nodes.ids.len() as u32);

@@ -1,7 +1,7 @@
-//! Collective operations: what the hosts of a training job or an MPI program send each other, as graphs of messages.
+//! Collective operations: the messages between the hosts of a training job or an MPI program, as graphs.
 //!
-//! The algorithms are the textbook's (Thakur, Rabenseifner and Gropp, IJHPCA 2005; Patarasuk and Yuan, JPDC 2009).
-//! S is the size, n the number of ranks. Where n does not divide S, parts differ by a byte.
+//! The algorithms are the textbook's (Thakur, Rabenseifner and Gropp, IJHPCA 2005; Patarasuk and Yuan, JPDC
+//! 2009). S is the size, n the number of ranks. If n does not divide S, parts differ by a byte.
 //!
 //! | operation | messages of a rank | bytes of a rank | steps |
 //! |---|---|---|---|
@@ -20,13 +20,13 @@ use crate::tasks::{Graph, GraphError, MOST_FLOWS, Task, Tasks};
 pub enum Operation {
     /// Every rank gets the sum of all ranks' vectors of S bytes: a reduce-scatter round a ring, then an all-gather.
     RingAllReduce,
-    /// The same over a binary tree: sums go up to the first rank, the result comes down again.
+    /// The same over a binary tree: sums go up to the first rank, and the result comes down again.
     TreeAllReduce,
     /// Every rank has a part of S, and gets all of S, round a ring.
     AllGather,
     /// Every rank has a vector of S bytes, and gets its part of their sum, round a ring.
     ReduceScatter,
-    /// Every rank sends another part of its S bytes to each other rank: in the n-1 rotations.
+    /// Every rank sends a different part of its S bytes to each other rank, in n-1 rotations.
     AllToAll,
     /// The first rank's S bytes go to all others, down a binary tree.
     Broadcast,
@@ -61,24 +61,24 @@ impl Operation {
 pub struct Collective {
     /// What it does.
     pub operation: Operation,
-    /// The hosts that take part, each once, in the order of their ranks: round the ring, or down the tree level by
-    /// level.
+    /// The hosts that take part, each once, in the order of their ranks: around the ring, or down the tree
+    /// level by level.
     pub ranks: Vec<u32>,
     /// S, bytes.
     pub bytes: u64,
-    /// Into how many pieces each message is cut, at least 1. Around a ring the pieces travel side by side, so that
-    /// a rank has as many messages under way; down a tree they follow each other, so that a rank passes one on
+    /// Into how many pieces each message is cut, at least 1. Around a ring the pieces travel in parallel, so
+    /// a rank has this many messages in flight; down a tree they follow each other, so a rank passes one on
     /// while it gets the next. Not for the all-to-all.
     pub chunks: u32,
-    /// How many messages of a rank are under way at a time in an all-to-all. Default: all of them.
+    /// How many messages of a rank are in flight at a time in an all-to-all. Default: all of them.
     pub parallel: Option<u32>,
-    /// How often it is done; each time is a job.
+    /// How many times it is done; each time is a job.
     pub iterations: u32,
-    /// How long all ranks compute between two iterations, ps: from when the last rank has everything.
+    /// How long all ranks compute between two iterations, ps, starting when the last rank has everything.
     pub compute: Time,
 }
 
-/// Why a collective is none.
+/// Why a collective is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CollectiveError {
     /// There is nobody to send to.
@@ -96,7 +96,7 @@ pub enum CollectiveError {
     /// Only some operations are cut into pieces.
     #[error("an all-to-all is not pipelined, so it has no chunks; it has `parallel`")]
     Chunks,
-    /// Only an all-to-all chooses.
+    /// Only an all-to-all has this choice.
     #[error("{0} is bound by its own dependencies; only an all-to-all has `parallel`")]
     Parallel(&'static str),
     /// A message would be empty.
@@ -112,8 +112,8 @@ pub enum CollectiveError {
     Graph(#[from] GraphError),
 }
 
-/// All hosts, each `stride`-th first: 0, `stride`, 2 `stride`, ..., then 1, 1 + `stride`, and so on. With the size of
-/// a rack, neighbours in the ring are in different racks.
+/// All hosts, every `stride`-th first: 0, `stride`, 2 `stride`, ..., then 1, 1 + `stride`, and so on. If
+/// `stride` is the size of a rack, neighbours in the ring are in different racks.
 ///
 /// # Panics
 /// If `stride` is 0.
@@ -121,7 +121,7 @@ pub fn strided(hosts: u32, stride: u32) -> Vec<u32> {
     (0..stride.min(hosts)).flat_map(|first| (first..hosts).step_by(stride as usize)).collect()
 }
 
-/// `ranks` in a random order, which depends on the seed only.
+/// `ranks` in a random order, which depends only on the seed.
 pub fn shuffled(mut ranks: Vec<u32>, seed: u64) -> Vec<u32> {
     Stream::new(seed, "collective ranks", 0).shuffle(&mut ranks);
     ranks
@@ -133,14 +133,15 @@ fn part(bytes: u64, n: u64, i: u64) -> u64 {
     end(i + 1) - end(i)
 }
 
-/// What a collective in a larger graph waits for, and what waits for it: of each rank, in their order, a task.
+/// The tasks that a collective in a larger graph waits for, and those that wait for it: one for each rank, in
+/// order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ends<'a> {
     pub begin: &'a [u32],
     pub end: &'a [u32],
 }
 
-/// A graph that a collective is drawn into, from the task `first` on.
+/// A graph into which a collective is drawn, from the task `first` on.
 struct Draft<'a> {
     graph: &'a mut Graph,
     first: u32,
@@ -155,7 +156,7 @@ impl Draft<'_> {
         }
     }
 
-    /// This message is among the last ones of both.
+    /// This message is among the last ones of both ranks.
     fn ends(&mut self, task: u32, from: u64, to: u64) {
         for rank in [from, to] {
             if let Some(ends) = self.ends {
@@ -192,15 +193,16 @@ impl Collective {
     /// rotations; by direction, then chunk, then child for trees.
     ///
     /// # Errors
-    /// If it contradicts itself, is too small to be cut, or has more flows than [`MOST_FLOWS`].
+    /// If it is inconsistent, is too small to be cut, or has more flows than [`MOST_FLOWS`].
     pub fn tasks(&self) -> Result<Tasks, CollectiveError> {
         let mut graph = Graph::new();
         self.draw(&mut graph, None)?;
         Ok(graph.tasks(self.iterations, self.compute)?)
     }
 
-    /// Draws the messages, once, into a graph that has other tasks: a rank takes part when its task of `begin` is
-    /// done, and its task of `end` waits until it has all that it gets, and what it sends has arrived.
+    /// Draws the messages, once, into a graph with other tasks: a rank takes part when its task of `begin` is
+    /// done, and its task of `end` waits until the rank has received everything and all that it sends has
+    /// arrived.
     ///
     /// # Errors
     /// As [`tasks`](Self::tasks).
@@ -263,9 +265,9 @@ impl Collective {
         draft.graph.add(Task { job: Some(0), ..Task::message(from, to, bytes) })
     }
 
-    /// In step s rank r sends block r - s to its right: what it got in the step before, with its own added as long
-    /// as sums are made. As with MPI_Sendrecv, it continues when it has received the next one and its own has
-    /// arrived.
+    /// In step s rank r sends block r - s to its right: the one that it got in the previous step, with its
+    /// own added while sums are computed. As with MPI_Sendrecv, it continues when it has received the next
+    /// one and its own has arrived.
     fn ring(&self, draft: &mut Draft, steps: u64) -> Result<(), GraphError> {
         let (n, chunks) = (self.ranks.len() as u64, u64::from(self.chunks));
         let first = draft.first;
@@ -292,8 +294,8 @@ impl Collective {
         Ok(())
     }
 
-    /// In rotation s rank r sends to r + s. With a bound, each of `parallel` lanes sends its next message when its
-    /// last one has arrived.
+    /// In rotation s rank r sends to r + s. If limited, each of `parallel` lanes sends its next message when
+    /// its last one has arrived.
     fn rotations(&self, draft: &mut Draft) -> Result<(), GraphError> {
         let n = self.ranks.len() as u64;
         for rotation in 1..n {
@@ -311,7 +313,8 @@ impl Collective {
         Ok(())
     }
 
-    /// Sums go up: a rank sends a chunk to its parent when it has it from its children, and the one before is there.
+    /// Sums go up: a rank sends a chunk to its parent when it has it from its children, and the previous
+    /// chunk has arrived.
     fn up(&self, draft: &mut Draft) -> Result<(), GraphError> {
         let (n, chunks) = (self.ranks.len() as u64, u64::from(self.chunks));
         for chunk in 0..chunks {
@@ -330,7 +333,8 @@ impl Collective {
         Ok(())
     }
 
-    /// Results come down: a rank sends a chunk to a child when it has it itself, and the child has the one before.
+    /// Results come down: a rank sends a chunk to a child when it has it itself, and the child has the
+    /// previous one.
     fn down(&self, draft: &mut Draft, summed: bool) -> Result<(), GraphError> {
         let (n, chunks) = (self.ranks.len() as u64, u64::from(self.chunks));
         let (up, down) = (draft.first, draft.graph.len());

@@ -10,26 +10,27 @@ const MOST_LINES: usize = 1_000_000;
 /// The largest size, bytes: whole numbers up to here are exact in the arithmetic.
 const LARGEST: f64 = (1u64 << 53) as f64;
 
-/// Where one class of sizes ends and the next begins, bytes: those of OPN Table 2.
+/// The bounds between classes of sizes, bytes: those of OPN Table 2.
 pub const CLASSES: [f64; 3] = [10e3, 100e3, 1e6];
 
 /// A distribution of sizes, given by its cumulative probability at some sizes (knots) and linear between them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distribution {
-    /// Size in bytes and the probability of not being larger; neither falls, and the last probability is 1.
+    /// Size in bytes and the probability of not being larger; neither decreases, and the last probability is
+    /// 1.
     knots: Vec<(f64, f64)>,
 }
 
-/// What is wrong with a file of a distribution, and where.
+/// An error in a distribution file, and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadDistribution {
     /// The line, from 1.
     pub line: usize,
     /// The character in the line, from 1.
     pub column: usize,
-    /// The line itself, cut where it is very long, with spaces for tabs and the like.
+    /// The line itself, truncated if it is very long, with spaces for tabs and the like.
     pub text: String,
-    /// What is wrong, and what to do.
+    /// What is wrong, and how to fix it.
     pub message: String,
 }
 
@@ -42,12 +43,12 @@ impl fmt::Display for BadDistribution {
 
 impl std::error::Error for BadDistribution {}
 
-/// A line of two numbers, and where they are.
+/// A line of two numbers, and their positions.
 #[derive(Clone, Copy)]
 struct Knot<'a> {
     line: usize,
     text: &'a str,
-    /// The byte at which the size begins, and that at which the probability does.
+    /// The byte where the size begins, and the one where the probability begins.
     at: [usize; 2],
     size: f64,
     probability: f64,
@@ -61,22 +62,22 @@ impl Knot<'_> {
 
 fn bad(line: usize, text: &str, at: usize, message: impl Into<String>) -> BadDistribution {
     let column = text[..at].chars().count() + 1;
-    // Binary files have lines of any length and any characters; of a tab's width nobody is sure.
+    // Binary files have lines of any length and any characters; the width of a tab is unknown.
     let shown = text.chars().take(column.max(20) + 80);
     let text = shown.map(|c| if c.is_control() { ' ' } else { c }).collect();
     BadDistribution { line, column, text, message: message.into() }
 }
 
 impl Distribution {
-    /// Reads lines `size_bytes cumulative_probability` of sizes up to `most`; what follows a `#` is a comment.
+    /// Reads lines `size_bytes cumulative_probability` of sizes up to `most`; a comment begins with `#`.
     ///
-    /// If the last probability is 100 all of them are per cent, as the HPCC simulator's files have them. A first
+    /// If the last probability is 100, all of them are in per cent, as in the HPCC simulator's files. A first
     /// line whose probability is above 0 is a mass at its size, and so are two lines of one size.
     ///
     /// # Errors
-    /// The first thing that is wrong: not two numbers, a size that is negative, falls, or is above `most` or 2^53, a
-    /// probability that falls or lies outside of 0 to 1, a last one that is not 1 (or 100), nothing but zeros for sizes, no line
-    /// at all, or more than a million of them.
+    /// The first error: not two numbers, a size that is negative, decreases, or is above `most` or 2^53, a
+    /// probability that decreases or is outside 0 to 1, a last one that is not 1 (or 100), only zeros for
+    /// sizes, no line at all, or more than a million of them.
     pub fn parse(text: &str, most: u64) -> Result<Self, BadDistribution> {
         let mut read: Vec<Knot> = Vec::new();
         for (text, line) in text.lines().zip(1..) {
@@ -106,7 +107,7 @@ impl Distribution {
             let message = "there are only comments: expected lines such as `10000 0.15`";
             return Err(bad(1, text.lines().next().unwrap_or_default(), 0, message));
         };
-        // Probabilities do not fall, so none is above the last.
+        // Probabilities do not decrease, so none is above the last.
         let whole = last.probability;
         if whole != 1.0 && whole != 100.0 {
             let message =

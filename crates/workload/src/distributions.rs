@@ -1,17 +1,17 @@
-//! The flow-size distributions that are built in: files of others, with their origin.
+//! The built-in flow-size distributions: files from other projects, with their origin.
 
 use crate::distribution::Distribution;
 
-/// A distribution that is built in.
+/// A built-in distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BuiltIn {
     /// Its name in files.
     pub name: &'static str,
-    /// What it is of, one line.
+    /// What it describes, in one line.
     pub title: &'static str,
     /// The repository, its revision and the file in it.
     pub origin: &'static str,
-    /// What else one should know about it.
+    /// Other remarks about it.
     pub note: &'static str,
     /// The file.
     pub text: &'static str,

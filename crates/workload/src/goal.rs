@@ -1,14 +1,17 @@
-//! GOAL traces: what the ranks of a program send, wait for and compute, in both forms of LogGOPSim and ATLAHS.
+//! GOAL traces: the messages, waits and computations of a program's ranks, in both forms of LogGOPSim and
+//! ATLAHS.
 //!
-//! The text's grammar is that of `txt2bin` (Hoefler, Siebert and Lumsdaine, "Group Operation Assembly Language", ICPP
-//! 2009; spcl/LogGOPSim), the binary form what it makes of it. Rank r is host r. What the words mean here:
+//! The text's grammar is that of `txt2bin` (Hoefler, Siebert and Lumsdaine, "Group Operation Assembly
+//! Language", ICPP 2009; spcl/LogGOPSim), and the binary form is its output. Rank r is host r. The words have
+//! these meanings here:
 //!
 //! - A `send` is a message. It is done when its last byte has arrived; one of 0 bytes (a barrier's) has 1.
-//! - A `recv` is done when what it requires is done and its message has arrived: the first one of the same pair and
-//!   tag that no other took, both in the order of the file. Data may come before the receive is posted: eager sends.
-//! - A `calc` is a time in ns. Calculations of a rank that do not depend on each other run side by side, whatever
-//!   their `cpu`; `nic` says nothing either: a host sends over all its links.
-//! - `a requires b`: a begins when b is done. `a irequires b`: when b has begun.
+//! - A `recv` is done when everything that it requires is done and its message has arrived: the first one of
+//!   the same pair and tag that no other took, both in the order of the file. Data may come before the
+//!   receive is posted: eager sends.
+//! - A `calc` is a time in ns. Calculations of a rank that do not depend on each other run in parallel,
+//!   regardless of `cpu`; `nic` is ignored too: a host sends over all its links.
+//! - `a requires b`: a begins when b is done. `a irequires b`: a begins when b has begun.
 
 mod binary;
 mod text;
@@ -25,7 +28,7 @@ pub struct Goal {
     pub tasks: Tasks,
 }
 
-/// What is wrong with a trace as text.
+/// An error in a trace as text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct GoalError {
@@ -37,7 +40,7 @@ pub struct GoalError {
     pub message: String,
 }
 
-/// What is wrong with a trace in its binary form, with the rank and the operation, both from 0.
+/// An error in a trace in its binary form, with the rank and the operation, both from 0.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BinaryGoalError(pub String);
@@ -46,23 +49,23 @@ impl Goal {
     /// Reads a trace whose messages may have `most` bytes.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its place: what is not GOAL, labels that do not exist, a send
-    /// without its receive, of another size or too large, ranks that require each other in a cycle, a
-    /// file that ends early.
+    /// The first error, with its position: text that is not GOAL, labels that do not exist, a send without
+    /// its receive, of another size or too large, ranks that require each other in a cycle, a file that ends
+    /// early.
     pub fn read(text: &str, most: u64) -> Result<Self, GoalError> {
         text::read(text, most)
     }
 
-    /// Whether a file is in the binary form, or what is left of one that was cut off in its first number.
+    /// Whether a file is in the binary form, or is a part of one that was cut off within its first number.
     pub fn is_binary(bytes: &[u8]) -> bool {
         let magic = binary::MAGIC.to_le_bytes();
         !bytes.is_empty() && (bytes.starts_with(&magic) || magic.starts_with(bytes))
     }
 
-    /// Reads a trace in the binary form. It needs no more memory than a few times what the file has.
+    /// Reads a trace in the binary form. It needs no more memory than a few times the size of the file.
     ///
     /// # Errors
-    /// As [`read`](Self::read), and where the numbers of the file do not fit each other.
+    /// As [`read`](Self::read), and numbers in the file that do not match each other.
     pub fn read_binary(bytes: &[u8], most: u64) -> Result<Self, BinaryGoalError> {
         binary::read(bytes, most)
     }

@@ -5,28 +5,28 @@ use tresse_units::{NEVER, Stream, Time};
 use crate::size::Size;
 use crate::source::{Action, Job, Source, Start};
 
-/// What [`Incast`] is to send.
+/// The settings of [`Incast`].
 #[derive(Debug, Clone)]
 pub struct IncastConfig {
-    /// Who sends, once for each connection; at least one.
+    /// The senders, once for each connection; at least one.
     pub senders: Vec<u32>,
-    /// Who receives; none of the senders.
+    /// The receiver, not one of the senders.
     pub receiver: u32,
     /// The sizes of the flows.
     pub size: Size,
-    /// How often, at least once.
+    /// The number of rounds, at least 1.
     pub rounds: u32,
     /// The run's seed.
     pub seed: u64,
 }
 
-/// Every sender sends one flow to the receiver, all at once; when all have finished the next round begins at once
-/// (the `incast` of the slides' author; VMCC Fig. 5). Each round is a job, and flow i of round r has the name
-/// r << 32 | i.
+/// Every sender sends one flow to the receiver, all at once; when all have finished, the next round begins
+/// immediately (the `incast` of the slides' author; VMCC Fig. 5). Each round is a job, and flow i of round r
+/// has the name r << 32 | i.
 #[derive(Debug)]
 pub struct Incast {
     config: IncastConfig,
-    /// The round under way, how many of its flows have started, and how many have finished.
+    /// The current round, how many of its flows have started, and how many have finished.
     round: u32,
     started: usize,
     finished: usize,

@@ -7,12 +7,12 @@ use tresse_units::{NEVER, Stream, Time};
 use crate::source::{Action, Job, Source, Start};
 use crate::span::Span;
 
-/// What [`Jobs`] is to send.
+/// The settings of [`Jobs`].
 #[derive(Debug, Clone)]
 pub struct JobsConfig {
     /// How many hosts there are; more than `servers`.
     pub hosts: u32,
-    /// Jobs side by side, 1 to 65,536. XMP has 8.
+    /// Parallel jobs, 1 to 65,536. XMP has 8.
     pub jobs: u32,
     /// The servers of a job, 1 to 32,768. XMP has 8.
     pub servers: u32,
@@ -20,7 +20,7 @@ pub struct JobsConfig {
     pub request: u64,
     /// A server's response, bytes; at least 1. XMP has 64 kB.
     pub response: u64,
-    /// From the end of a job to the start of the next. XMP has none.
+    /// The time from the end of a job to the start of the next. XMP has none.
     pub gap: Span,
     /// How long after its start a job, and so each of its flows, should have finished.
     pub deadline: Option<Span>,
@@ -30,9 +30,9 @@ pub struct JobsConfig {
     pub seed: u64,
 }
 
-/// XMP §5.2.1, Incast: several jobs run side by side. For each a client and its servers are chosen at random; the
-/// client sends a request to all servers at once, each answers when the request has arrived, and the job ends when all
-/// responses have arrived. Then another begins in its place.
+/// XMP §5.2.1, Incast: several jobs run in parallel. For each, a client and its servers are chosen at random;
+/// the client sends a request to all servers at once, each answers when the request has arrived, and the job
+/// ends when all responses have arrived. Then another begins in its place.
 ///
 /// The k-th job in place p has its hosts, its gap and its deadline from streams of the name p << 32 | k; its flows have
 /// the names p << 48 | k << 16 | i: the requests first, then the responses, each by server.
@@ -40,7 +40,7 @@ pub struct JobsConfig {
 pub struct Jobs {
     config: JobsConfig,
     places: Vec<Place>,
-    /// When the next job begins, and in which place.
+    /// When the next jobs begin, and in which places.
     due: BTreeSet<(Time, u32)>,
     actions: VecDeque<Action>,
     /// Jobs that have started, and that have ended.
@@ -48,7 +48,7 @@ pub struct Jobs {
     ended: u32,
 }
 
-/// A job under way, and how many there were before in this place.
+/// A running job, and how many there were before in this place.
 #[derive(Debug, Clone, Default)]
 struct Place {
     before: u32,
@@ -141,7 +141,7 @@ impl Jobs {
             deadline: job.deadline,
         }));
         self.ended += 1;
-        // Those that are due count: no place may take the last job twice.
+        // Due jobs count, so that two places do not both start the last job.
         let taken = u64::from(self.started) + self.due.len() as u64;
         if self.config.count.is_none_or(|count| taken < u64::from(count)) {
             self.due.insert((after, place));

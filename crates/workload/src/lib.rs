@@ -1,9 +1,9 @@
 //! Who sends how much to whom, and when.
 //!
-//! Patterns are pure: a pattern and a seed give the same transfers on every machine. Each draws
-//! from random streams named by what they are for ([`Stream`](tresse_units::Stream)), so that adding one shifts no other's.
-//! Sources that run side by side under one seed draw the same numbers where they draw for the same purpose: give
-//! each its own seed.
+//! Patterns are pure: a pattern and a seed give the same transfers on every machine. Each draws from random
+//! streams named by their purpose ([`Stream`](tresse_units::Stream)), so adding one does not shift the
+//! others. Sources that run in parallel under one seed draw the same numbers for the same purpose: give each
+//! its own seed.
 
 #![forbid(unsafe_code)]
 

@@ -7,34 +7,34 @@ use tresse_units::{NEVER, Stream, Time};
 use crate::source::{Action, Source, Start};
 use crate::span::Span;
 
-/// What [`OnOff`] is to send.
+/// The settings of [`OnOff`].
 #[derive(Debug, Clone)]
 pub struct OnOffConfig {
     /// The sender and the receiver of each flow.
     pub flows: Vec<(u32, u32)>,
-    /// How long one sends; above 0.
+    /// How long a flow sends; above 0.
     pub on: Span,
-    /// How long it is silent then.
+    /// How long it is then silent.
     pub off: Span,
     /// When all begin to send, ps.
     pub start: Time,
-    /// When all end, ps; [`NEVER`] if they go on.
+    /// When all end, ps; [`NEVER`] if they continue.
     pub stop: Time,
     /// The run's seed.
     pub seed: u64,
 }
 
-/// Flows that send while they are on: VMCC Fig. 4 has UDP that is on for 5 s and off for 5 s. How fast they send is not
-/// theirs to know.
+/// Flows that send while they are on: VMCC Fig. 4 has UDP that is on for 5 s and off for 5 s. This source
+/// does not know their rate.
 ///
-/// Every period is a flow of its own, without an end, that is started and stopped; the k-th one of flow i has the name
-/// i << 32 | k, and its own draws.
+/// Every period is a separate flow, without an end, that is started and stopped; the k-th one of flow i has
+/// the name i << 32 | k, and its own draws.
 #[derive(Debug)]
 pub struct OnOff {
     config: OnOffConfig,
     /// When each flow changes next.
     changes: BTreeSet<(Time, u32)>,
-    /// Of each flow: the periods before this one, and whether it sends.
+    /// For each flow: the periods before this one, and whether it sends.
     states: Vec<(u32, bool)>,
 }
 
@@ -71,7 +71,7 @@ impl Source for OnOff {
             return Some(Action::Stop(name));
         }
         *is_on = true;
-        // At least 1 ps, so that time goes on.
+        // At least 1 ps, so that time advances.
         let on = self.config.on.draw(&mut Stream::new(seed, "on", name)).max(1);
         self.changes.insert((time.saturating_add(on).min(self.config.stop), flow));
         let (from, to) = self.config.flows[flow as usize];
@@ -90,7 +90,7 @@ impl Source for OnOff {
         self.config.stop == NEVER
     }
 
-    /// Nothing that has an end.
+    /// No flow has an end.
     fn expected_bytes(&self) -> u64 {
         0
     }

@@ -2,13 +2,13 @@
 
 use tresse_units::Stream;
 
-/// Pairs of a sender and a receiver that are drawn uniformly among the allowed ones: two different hosts, and if asked
-/// for in different racks.
+/// Pairs of a sender and a receiver, drawn uniformly among the allowed ones: two different hosts, if
+/// requested in different racks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairs {
     from: Vec<u32>,
     to: Vec<u32>,
-    /// The rack of each host, if sender and receiver are to be in different ones.
+    /// The rack of each host, if sender and receiver must be in different ones.
     racks: Option<Vec<u32>>,
 }
 
@@ -18,12 +18,12 @@ impl Pairs {
         Self::between((0..hosts).collect(), (0..hosts).collect())
     }
 
-    /// A sender of one list and a receiver of another; a host may be in both.
+    /// A sender from one list and a receiver from another; a host may be in both.
     pub fn between(from: Vec<u32>, to: Vec<u32>) -> Self {
         Self { from, to, racks: None }
     }
 
-    /// Only those in different racks; `racks` has the rack of every host.
+    /// Only pairs in different racks; `racks` has the rack of every host.
     #[must_use]
     pub fn inter_rack(self, racks: &[u32]) -> Self {
         Self { racks: Some(racks.to_vec()), ..self }
@@ -37,8 +37,8 @@ impl Pairs {
         let (Some(&first), Some(_)) = (self.from.first(), self.to.first()) else {
             return Err("there is no host that sends, or none that receives".to_owned());
         };
-        // There is a pair as soon as one host is another, or in another rack, than the first sender: then that one
-        // may send or receive.
+        // There is a pair if any host differs from the first sender, or is in another rack: this host may
+        // then send or receive.
         let all = |is: &dyn Fn(u32) -> bool| self.from.iter().chain(&self.to).all(|&host| is(host));
         if all(&|host| host == first) {
             return Err("a flow needs two different hosts".to_owned());

@@ -34,11 +34,11 @@ impl Permutation {
     }
 }
 
-/// Whom each host sends to in a round.
+/// The receiver of each host in a round.
 pub(crate) fn permutation(hosts: u32, seed: u64, round: u32) -> Vec<u32> {
     let mut stream = Stream::new(seed, "permutation", u64::from(round));
     let mut to: Vec<u32> = (0..hosts).collect();
-    // A shuffle in which no host keeps itself: every such permutation is equally likely.
+    // A shuffle in which no host gets itself: every such permutation is equally likely.
     loop {
         stream.shuffle(&mut to);
         if to.iter().zip(0..).all(|(&to, from)| to != from) {
@@ -51,7 +51,7 @@ pub(crate) fn permutation(hosts: u32, seed: u64, round: u32) -> Vec<u32> {
 /// receives one flow.
 #[derive(Debug, Clone)]
 pub struct RackToRack {
-    /// Hosts a rack; those of the first are 0, 1, …, those of the second follow.
+    /// Hosts per rack; those of the first are 0, 1, …, those of the second follow.
     pub rack: u32,
     /// The sizes of the flows.
     pub size: Size,
@@ -66,7 +66,7 @@ impl RackToRack {
     }
 }
 
-/// Whom each host of the first rack sends to in a round.
+/// The receiver of each host of the first rack in a round.
 pub(crate) fn rack_to_rack(rack: u32, seed: u64, round: u32) -> Vec<u32> {
     let mut to: Vec<u32> = (rack..2 * rack).collect();
     Stream::new(seed, "rack to rack", u64::from(round)).shuffle(&mut to);

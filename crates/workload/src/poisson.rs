@@ -8,16 +8,16 @@ use crate::source::{Action, Source, Start};
 use crate::span::Span;
 use crate::strata::Strata;
 
-/// How long flows arrive.
+/// When arrivals end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// Until there were so many.
+    /// After this many flows.
     Flows(u64),
-    /// Until this time, ps, not included.
+    /// At this time, ps, exclusive.
     Until(Time),
 }
 
-/// What [`Poisson`] is to send.
+/// The settings of [`Poisson`].
 #[derive(Debug, Clone)]
 pub struct PoissonConfig {
     /// Who sends to whom.
@@ -25,9 +25,9 @@ pub struct PoissonConfig {
     /// The sizes of the flows.
     pub size: Size,
     /// The mean time between two arrivals anywhere, ps, for flows of the mean size; above 0
-    /// ([`PoissonConfig::interval`] has it for a load).
+    /// ([`PoissonConfig::interval`] computes it from a load).
     pub interval: f64,
-    /// When it ends.
+    /// When arrivals end.
     pub limit: Limit,
     /// How long after its start a flow should have finished.
     pub deadline: Option<Span>,
@@ -36,8 +36,8 @@ pub struct PoissonConfig {
 }
 
 impl PoissonConfig {
-    /// The mean time between two arrivals, ps, for flows of `size` that offer `load` (1 is all of it) of `capacity`
-    /// bit/s.
+    /// The mean time between two arrivals, ps, for flows of `size` that offer `load` (1 is the whole
+    /// capacity) of `capacity` bit/s.
     pub fn interval(size: &Size, load: f64, capacity: u64) -> f64 {
         size.exact_mean() * 8e12 / (load * capacity as f64)
     }
@@ -47,11 +47,11 @@ impl PoissonConfig {
 ///
 /// Arrival n, from 0, has the name n. Its pair, its size and its deadline depend on the seed and on n alone.
 ///
-/// A number of flows arrives as a Poisson process does under the condition that its last arrival comes when they have
-/// offered the load of `interval`: the gaps, independent and exponential, are all stretched by one factor. Without
-/// that the load of a run would be off by 1/sqrt(flows), and for a heavy tail by far more: of `googlerpc2008-hpcc`
-/// one flow in 10^5 has 4 % of the bytes, and 10^5 flows have 6 % more or less than their mean says. Until a time
-/// no such factor is known, and the process is a plain one.
+/// With a number of flows, arrivals follow a Poisson process under the condition that the last one comes when
+/// they have offered the load of `interval`: the gaps, independent and exponential, are all stretched by one
+/// factor. Without this, the load of a run would be off by 1/sqrt(flows), and by far more for a heavy tail:
+/// in `googlerpc2008-hpcc`, one flow in 10^5 has 4 % of the bytes, and 10^5 flows have 6 % more or less than
+/// their mean. With a time limit no such factor is known, and the process is a plain one.
 #[derive(Debug)]
 pub struct Poisson {
     config: PoissonConfig,
@@ -66,7 +66,7 @@ pub struct Poisson {
 }
 
 impl Poisson {
-    /// At the start, time 0. Goes through all sizes and gaps once if the number of flows is given.
+    /// At the start, time 0. Computes all sizes and gaps once if the number of flows is given.
     pub fn new(config: PoissonConfig) -> Self {
         let mut sizes = Strata::new(config.size.clone(), config.seed);
         let gaps = Stream::new(config.seed, "arrivals", 0);

@@ -7,21 +7,21 @@ use tresse_units::{NEVER, Stream, Time};
 use crate::size::Size;
 use crate::source::{Action, Source, Start};
 
-/// The bits of a name that count the flows of a lane.
+/// The bits of a name that number the flows of a lane.
 const NUMBER: u32 = 24;
 
-/// What [`RandomPattern`] is to send.
+/// The settings of [`RandomPattern`].
 #[derive(Debug, Clone)]
 pub struct RandomConfig {
     /// How many hosts there are; at least 2.
     pub hosts: u32,
-    /// The rack of each host, if a flow is to leave its own (XMP footnote 8); at least two racks.
+    /// The rack of each host, if flows must leave their rack (XMP footnote 8); at least two racks.
     pub racks: Option<Vec<u32>>,
     /// The sizes of the flows.
     pub size: Size,
     /// How many flows every host sends at the same time, 1 to 256.
     pub per_host: u32,
-    /// How many flows at most a host receives at the same time; at least 1. XMP has 4.
+    /// The most flows that a host receives at the same time; at least 1. XMP has 4.
     pub at_most: u32,
     /// How many flows there are in all; `None` if they never end.
     pub flows: Option<u64>,
@@ -29,12 +29,12 @@ pub struct RandomConfig {
     pub seed: u64,
 }
 
-/// XMP §5.2.1, Random: every host sends to a host chosen at random among those that receive fewer than `at_most`
-/// flows, and when a flow finishes, its host at once starts the next. If no host is free it waits until one is;
-/// who has waited longest is first.
+/// XMP §5.2.1, Random: every host sends to a host chosen at random among those that receive fewer than
+/// `at_most` flows, and when a flow finishes, its host at once starts the next. If no host is free, it waits
+/// until one is; the one that has waited longest is first.
 ///
-/// The n-th flow on one of the host's lanes (0 to `per_host - 1`) has the name host << 32 | lane << 24 | n. Its size
-/// depends on the seed and that name alone; its destination also on which hosts are free.
+/// The n-th flow on one of the host's lanes (0 to `per_host - 1`) has the name host << 32 | lane << 24 | n.
+/// Its size depends only on the seed and this name; its destination also depends on which hosts are free.
 #[derive(Debug)]
 pub struct RandomPattern {
     config: RandomConfig,
@@ -42,11 +42,11 @@ pub struct RandomPattern {
     receives: Vec<u32>,
     /// The hosts that may receive one more.
     free: BTreeSet<u32>,
-    /// The lanes without a flow: since when, the host, the lane.
+    /// The lanes without a flow: idle since, host, lane.
     idle: BTreeSet<(Time, u32, u32)>,
-    /// Of each lane, by host and lane: the flows so far, and the destination of the one under way.
+    /// For each lane, by host and lane: the flows so far, and the destination of the current one.
     lanes: Vec<(u32, u32)>,
-    /// Lanes have become idle, or destinations free, since no flow could start.
+    /// Lanes have become idle, or destinations free, since a flow last could not start.
     look: bool,
     started: u64,
     finished: u64,
@@ -82,8 +82,8 @@ impl RandomPattern {
         &mut self.lanes[(host * self.config.per_host + lane) as usize]
     }
 
-    /// A free host for a flow of this name, if there is one: hosts are drawn until one may be chosen. A flow so keeps
-    /// its destination if others become free or busy that come after it in its own order.
+    /// A free host for a flow with this name, if there is one: hosts are drawn until one may be chosen. So a
+    /// flow keeps its destination if hosts that come later in its own order become free or busy.
     fn destination(&self, from: u32, name: u64) -> Option<u32> {
         self.free.iter().find(|&&to| self.allows(from, to))?;
         let mut stream = Stream::new(self.config.seed, "destination", name);

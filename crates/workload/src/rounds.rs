@@ -13,11 +13,11 @@ pub enum Pairing {
     Permutation(u32),
     /// [`crate::RackToRack`] with this many hosts a rack.
     RackToRack(u32),
-    /// Always these senders and receivers: all at once.
+    /// Always these senders and receivers, all at once.
     Listed(Vec<(u32, u32)>),
 }
 
-/// What [`Rounds`] is to send.
+/// The settings of [`Rounds`].
 #[derive(Debug, Clone)]
 pub struct RoundsConfig {
     /// Who sends to whom.
@@ -26,7 +26,7 @@ pub struct RoundsConfig {
     pub size: Option<Size>,
     /// Connections for each pair, at the same time; at least 1.
     pub connections: u32,
-    /// How many rounds; at least 1.
+    /// The number of rounds; at least 1.
     pub rounds: u32,
     /// The run's seed.
     pub seed: u64,
@@ -34,9 +34,9 @@ pub struct RoundsConfig {
 
 /// A pattern in rounds.
 ///
-/// A flow's name is its round << 32 | its place in it: by pair, in order, and then by connection. Connection 0 of a
-/// pair has the size that [`crate::Permutation`] and [`crate::RackToRack`] draw, and further ones shift none of the
-/// others.
+/// A flow's name is its round << 32 | its place in it: by pair, in order, and then by connection. Connection
+/// 0 of a pair has the size that [`crate::Permutation`] and [`crate::RackToRack`] draw, and further ones do
+/// not shift the others.
 #[derive(Debug)]
 pub struct Rounds {
     config: RoundsConfig,
@@ -72,7 +72,7 @@ impl RoundsConfig {
             .collect();
         let mut flows = Vec::with_capacity(pairs.len() * purposes.len());
         let round_bits = u64::from(round) << 32;
-        // The place of a pair in the list is the sender where each host sends once.
+        // If each host sends once, the place of a pair in the list is its sender.
         for (&(from, to), pair) in pairs.iter().zip(0..) {
             for purpose in &purposes {
                 let name = round_bits | flows.len() as u64;

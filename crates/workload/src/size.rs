@@ -6,17 +6,17 @@ use tresse_units::{Bytes, Stream};
 
 use crate::distribution::Distribution;
 
-/// What becomes of a size beyond the bound of its distribution.
+/// What happens to a size beyond the bound of its distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beyond {
-    /// It is drawn again until it is within the bound, as ns-3 does: the distribution under the condition that the
-    /// bound is kept.
+    /// It is drawn again until it is within the bound, as ns-3 does: the distribution under the condition
+    /// that the size is within the bound.
     Resample,
-    /// It is the bound.
+    /// It is set to the bound.
     Clip,
 }
 
-/// What is wrong with a message of `bytes` where the transport carries at most `most`.
+/// The error for a message of `bytes` if the transport carries at most `most`.
 pub fn too_large(bytes: u64, most: u64) -> String {
     let (bytes, most) = (Bytes(bytes), Bytes(most));
     format!("{bytes} is too large: at most {most}, because a flow has fewer than 2^32 segments")
@@ -27,7 +27,7 @@ pub fn too_large(bytes: u64, most: u64) -> String {
 pub enum Size {
     /// Always this many bytes.
     Fixed(u64),
-    /// Uniform between two sizes, both included.
+    /// Uniform between two sizes, inclusive.
     Uniform(u64, u64),
     /// XMP §5.2.1: a Pareto distribution with an upper bound.
     Pareto {
@@ -37,7 +37,7 @@ pub enum Size {
         mean: u64,
         /// No size is larger, bytes.
         bound: u64,
-        /// What becomes of the sizes beyond.
+        /// What happens to the sizes beyond.
         beyond: Beyond,
     },
     /// From a file.
@@ -85,7 +85,7 @@ impl Size {
             Self::Pareto { shape, mean, bound, beyond } => {
                 let (scale, bound) = (scale(shape, mean), bound as f64);
                 let tail = libm::pow(scale / bound, shape);
-                // The mean of what lies within the bound, times the probability of that.
+                // The mean of sizes within the bound, times their probability.
                 let within = mean as f64 * (1.0 - libm::pow(scale / bound, shape - 1.0));
                 match beyond {
                     Beyond::Resample => within / (1.0 - tail),
@@ -126,7 +126,7 @@ impl Size {
             Self::Pareto { shape, mean, bound, beyond } => {
                 let scale = scale(shape, mean);
                 let within = match beyond {
-                    // To draw again until it fits is to draw from the part that fits.
+                    // Drawing again until it fits is the same as drawing from the part that fits.
                     Beyond::Resample => u * (1.0 - libm::pow(scale / bound as f64, shape)),
                     Beyond::Clip => u,
                 };

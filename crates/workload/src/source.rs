@@ -1,4 +1,4 @@
-//! The face of every workload: a state machine that says which flows start and stop, and when.
+//! The interface of every workload: a state machine that decides which flows start and stop, and when.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use tresse_units::Time;
 /// A flow that starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
-    /// What the workload calls it: unique among all its flows, and the name of what is drawn for it. It depends on
-    /// nothing but the flow's place in the workload, so that no other flow shifts its draws.
+    /// The workload's name for it: unique among all its flows, and the name of its random draws. It depends
+    /// only on the flow's place in the workload, so that no other flow shifts its draws.
     pub name: u64,
     /// The sending host.
     pub from: u32,
@@ -25,29 +25,29 @@ pub struct Start {
     pub deadline: Option<Time>,
 }
 
-/// A job that has ended: what waits for several flows.
+/// A job that has ended; a job waits for several flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     /// Its number, from 0 in the order of their starts.
     pub number: u32,
     /// When its first flow started.
     pub start: Time,
-    /// When the last of what it waits for was done.
+    /// When the last thing that it waits for was done.
     pub end: Time,
-    /// The flows that it had.
+    /// The number of its flows.
     pub flows: u32,
-    /// When it was to have ended.
+    /// When it should have ended.
     pub deadline: Option<Time>,
 }
 
-/// What a workload asks for.
+/// A request of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// A flow starts now.
     Start(Start),
     /// The flow of this name is stopped now; [`Source::handle_finished`] is not called for it.
     Stop(u64),
-    /// Nothing is to be done; a job is to be written down.
+    /// A job has ended: only to be recorded.
     Ended(Job),
 }
 
@@ -63,15 +63,15 @@ pub trait Source: fmt::Debug + Send {
     /// What is to be done at `now`, one thing at a time.
     fn poll(&mut self, now: Time) -> Option<Action>;
 
-    /// The message of a flow has arrived. Of flows that finish at one instant any may be first.
+    /// The message of a flow has arrived. Flows that finish at one instant may come in any order.
     fn handle_finished(&mut self, now: Time, name: u64);
 
     /// Whether it is over: nothing will start any more, and every flow that has an end has finished.
     fn is_over(&self) -> bool;
 
-    /// Whether it never is over by itself: it continues as long as something else lasts.
+    /// Whether it never ends on its own: it continues as long as something else lasts.
     fn is_endless(&self) -> bool;
 
-    /// The payload that there is to carry on the average of all seeds, bytes; 0 if it is endless.
+    /// The total payload, averaged over all seeds, bytes; 0 if it is endless.
     fn expected_bytes(&self) -> u64;
 }

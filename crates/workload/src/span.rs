@@ -9,9 +9,9 @@ pub enum Span {
     Fixed(Time),
     /// Exponential with this mean.
     Exponential(Time),
-    /// Log-normal with this mean, and a variance of a fifth of its square: for 50 ms the gaps between jobs of the
-    /// slides' author's code (a variance of 10 ms times the mean; it also cuts at ten times the mean, which comes
-    /// once in 10^8).
+    /// Log-normal with this mean, and a variance of a fifth of its square: with 50 ms, the gaps between jobs
+    /// in the slides' author's code (a variance of 10 ms times the mean; it also cuts at ten times the mean,
+    /// which comes once in 10^8).
     LogNormal(Time),
 }
 
@@ -29,7 +29,7 @@ impl Span {
             Self::Exponential(mean) => stream.exponential(mean as f64),
             Self::LogNormal(mean) => {
                 let variance = libm::log(1.2);
-                // Box and Muller: one normal number of two uniform ones.
+                // Box and Muller: one normal number from two uniform ones.
                 let radius = libm::sqrt(stream.exponential(2.0));
                 let normal = radius * libm::cos(2.0 * std::f64::consts::PI * stream.unit());
                 mean as f64 * libm::exp(libm::sqrt(variance) * normal - variance / 2.0)

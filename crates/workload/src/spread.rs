@@ -6,7 +6,7 @@ use crate::pairs::Pairs;
 use crate::size::Size;
 use crate::source::{Action, Source, Start};
 
-/// What [`Spread`] is to send.
+/// The settings of [`Spread`].
 #[derive(Debug, Clone)]
 pub struct SpreadConfig {
     /// Who sends to whom.
@@ -21,12 +21,12 @@ pub struct SpreadConfig {
     pub seed: u64,
 }
 
-/// OPN §Performance evaluation: a number of flows between random pairs of hosts, which start at uniform times within a
-/// window. What flow n, by the name n, draws depends on the seed and on n alone.
+/// OPN §Performance evaluation: a number of flows between random pairs of hosts, which start at uniform times
+/// within a window. The draws of flow n, whose name is n, depend only on the seed and on n.
 #[derive(Debug)]
 pub struct Spread {
     config: SpreadConfig,
-    /// The flows, by the times of their starts, and those by number.
+    /// The flows by start time, and by number within a time.
     starts: Vec<(Time, u32)>,
     started: usize,
     finished: usize,

@@ -1,8 +1,8 @@
 //! Messages that wait for each other: a graph of tasks as a workload.
 //!
-//! A [`Graph`] is filled task by task and then turned into [`Tasks`], which are a [`Source`]. Flow files, collectives
-//! and traces are graphs. A task takes some 40 bytes and a dependency 4, 12 while the graph is built, so that 10^7 of
-//! them fit in a gigabyte.
+//! A [`Graph`] is filled task by task and then turned into [`Tasks`], which are a [`Source`]. Flow files,
+//! collectives and traces are graphs. A task takes some 40 bytes and a dependency 4, 12 while the graph is
+//! built, so 10^7 tasks fit in a gigabyte.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
@@ -22,7 +22,7 @@ const NONE: u32 = u32::MAX;
 const ENDLESS: u64 = u64::MAX;
 
 impl Work {
-    /// As the columns hold it: who sends, who receives, and how much or how long.
+    /// The form in the columns: sender, receiver, and size or time.
     fn pack(self) -> (u32, u32, u64) {
         match self {
             Self::Message { from, to, bytes } => (from, to, bytes.unwrap_or(ENDLESS)),
@@ -40,12 +40,12 @@ impl Work {
     }
 }
 
-/// How far a task is.
+/// The progress of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Predecessors are not done.
     Waiting,
-    /// They are; its delay passes.
+    /// Predecessors are done; its delay passes.
     Due,
     /// A message is on its way, or a time passes.
     Underway,
@@ -53,7 +53,7 @@ enum State {
     Done,
 }
 
-/// What comes when its time has come, in the order in which it comes at one instant.
+/// Timed events, in their order at one instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     /// A wait ends.
@@ -88,7 +88,7 @@ struct Parts {
     /// Where each task's successors begin among `successors`; one entry more than tasks.
     first: Vec<u32>,
     successors: Vec<u32>,
-    /// The tasks that wait for none, by delay and number.
+    /// The tasks that wait for no other, by delay and number.
     roots: Vec<u32>,
     /// How many tasks each job has.
     sizes: BTreeMap<u32, u32>,
@@ -145,7 +145,7 @@ impl Tasks {
         self.parts.to.iter().filter(|&&to| to != NONE).count() as u64
     }
 
-    /// How many messages begin together before all others, of those that wait for none.
+    /// How many of the messages that wait for nothing begin together before all others.
     pub fn first_messages(&self) -> u64 {
         let delay = |&task: &u32| self.parts.delay[task as usize];
         let messages = || self.parts.roots.iter().filter(|&&task| self.parts.to[task as usize] != NONE);
@@ -153,7 +153,7 @@ impl Tasks {
         messages().take_while(|task| Some(delay(task)) == first).count() as u64
     }
 
-    /// How many pairs of hosts send each other messages; those of each direction count.
+    /// How many pairs of hosts send messages; each direction counts separately.
     pub fn pairs(&self) -> u64 {
         let messages = self.parts.from.iter().zip(&self.parts.to).filter(|&(_, &to)| to != NONE);
         messages.collect::<BTreeSet<_>>().len() as u64
@@ -164,7 +164,7 @@ impl Tasks {
         !self.parts.sizes.is_empty()
     }
 
-    /// How many hosts there must be: one more than the highest number of a host that sends or receives.
+    /// How many hosts are needed: one more than the highest number of a host that sends or receives.
     pub fn hosts(&self) -> u32 {
         let pairs = self.parts.from.iter().zip(&self.parts.to).filter(|&(_, &to)| to != NONE);
         pairs.map(|(&from, &to)| from.max(to) + 1).max().unwrap_or(0)
@@ -179,7 +179,7 @@ impl Tasks {
         u64::from(self.iteration) << 32 | u64::from(task)
     }
 
-    /// When a task is stopped, counted from the moment when it has all that it waits for.
+    /// When a task is stopped, counted from the moment when everything that it waits for is done.
     fn stop(&self, task: u32) -> Option<Time> {
         self.parts.stop.get(task as usize).copied().filter(|&stop| stop != NEVER)
     }
@@ -193,13 +193,13 @@ impl Tasks {
         Some((self.base.saturating_add(self.parts.delay[task as usize]), What::Begin, task))
     }
 
-    /// What comes next, wait or beginning.
+    /// The next timed event, the end of a wait or a beginning.
     fn next_timer(&self) -> Option<(Time, What, u32)> {
         let timer = self.timers.peek().map(|&Reverse(timer)| timer);
         [timer, self.next_root()].into_iter().flatten().min()
     }
 
-    /// Does the first thing whose time has come; `false` if there is none.
+    /// Does the first thing that is due; `false` if there is none.
     fn step(&mut self, now: Time) -> bool {
         if let Some(&Reverse((at, task))) = self.stops.peek()
             && at <= now
@@ -255,7 +255,7 @@ impl Tasks {
         }
     }
 
-    /// The number of the task's job, which begins if it has not.
+    /// The number of the task's job, which begins if it has not yet.
     fn enter_job(&mut self, task: u32, now: Time) -> Option<u32> {
         let key = self.parts.job.get(task as usize).copied().filter(|&job| job != NONE)?;
         let running = self.jobs.entry(key).or_insert_with(|| {
@@ -267,7 +267,7 @@ impl Tasks {
         Some(running.number)
     }
 
-    /// A task is done: who waited for it alone may begin.
+    /// A task is done: tasks that waited only for it may begin.
     fn done(&mut self, task: u32, now: Time) {
         let i = task as usize;
         self.parts.state[i] = State::Done;
@@ -275,7 +275,7 @@ impl Tasks {
         for s in self.parts.first[i]..self.parts.first[i + 1] {
             let successor = self.parts.successors[s as usize];
             let j = successor as usize;
-            // Beyond its quorum a task has begun already.
+            // A task whose quorum was reached has already begun.
             if self.parts.state[j] == State::Waiting {
                 self.parts.missing[j] -= 1;
                 if self.parts.missing[j] == 0 {
@@ -313,7 +313,7 @@ impl Tasks {
         self.parts.state.fill(State::Waiting);
     }
 
-    /// Forgets the stops of messages that have arrived, so that nobody is woken for them.
+    /// Forgets the stops of messages that have arrived, so that they wake nobody.
     fn drop_stale_stops(&mut self) {
         while let Some(&Reverse((_, task))) = self.stops.peek()
             && self.parts.state[task as usize] == State::Done

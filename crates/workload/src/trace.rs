@@ -1,20 +1,20 @@
-//! What the readers of traces share: a graph whose sends find their receives, and what can be wrong with it.
+//! The common part of the readers of traces: a graph whose sends find their receives, and its errors.
 //!
-//! A place is a number that its reader gives an operation: a line, or which operation it is of all. In messages the
-//! reader says what it calls it.
+//! A place is a number that the reader gives an operation: a line, or its index among all operations. The
+//! reader decides how messages name it.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::size::too_large;
 use crate::tasks::{Graph, GraphError, Task, Tasks, Work};
 
-/// What is wrong with a receive that takes what comes.
+/// The error for a receive from any sender.
 pub(crate) const ANY_RANK: &str = "a receive from any rank is decided while the program runs; a trace that \
 runs on another network must name the rank";
-/// The same of tags.
+/// The same for tags.
 pub(crate) const ANY_TAG: &str = "any tag is decided while the program runs; a trace must name it";
 
-/// How many operations of a circle a message names.
+/// How many operations of a cycle a message names.
 const NAMED: usize = 8;
 
 /// A graph of what ranks send, receive and wait for; all of it is one job.
@@ -60,14 +60,14 @@ pub(crate) struct Requires {
     pub place: u32,
 }
 
-/// What is wrong with an operation.
+/// An error in an operation.
 #[derive(Debug)]
 pub(crate) struct Wrong {
     pub place: u32,
     pub what: What,
 }
 
-/// What can be wrong.
+/// The possible errors.
 #[derive(Debug)]
 pub(crate) enum What {
     TooLarge { bytes: u64, most: u64 },
@@ -80,7 +80,7 @@ pub(crate) enum What {
 }
 
 impl What {
-    /// In words; `at` is what the reader calls a place.
+    /// In words; `at` gives the reader's name for a place.
     pub fn told(&self, at: impl Fn(u32) -> String) -> String {
         let ends = |send| if send { ("send", "receive") } else { ("receive", "send") };
         match *self {
@@ -110,7 +110,7 @@ impl What {
 }
 
 impl Trace {
-    /// An empty one of `ranks`, whose messages may have `most` bytes.
+    /// An empty trace of `ranks`, whose messages may have `most` bytes.
     pub fn new(ranks: u32, most: u64) -> Self {
         Self { ranks, most, ..Self::default() }
     }
@@ -126,11 +126,11 @@ impl Trace {
         Ok(task)
     }
 
-    /// Adds a send or a receive: done when its message has arrived, which has a byte at least. It takes the first
-    /// other end of its pair and tag that no other took, in the order in which they come.
+    /// Adds a send or a receive: done when its message has arrived, which has at least one byte. It takes the
+    /// first other end with its pair and tag that no other took, in the order of appearance.
     ///
     /// # Errors
-    /// If it is too large, its other end has another size, or its peer is not there.
+    /// If it is too large, its other end has another size, or its peer does not exist.
     pub fn transfer(&mut self, place: u32, transfer: Transfer) -> Result<u32, Wrong> {
         let Transfer { send, rank, peer, bytes, tag } = transfer;
         let wrong = |what| Err(Wrong { place, what });
@@ -164,8 +164,8 @@ impl Trace {
         Ok(task)
     }
 
-    /// What the operations of a rank require of each other. Where a beginning is waited for, a gate stands before the
-    /// operation: it is done when that begins.
+    /// Adds the dependencies between the operations of a rank. If one waits for the beginning of another, a
+    /// gate precedes the latter: it is done when the operation begins.
     ///
     /// # Errors
     /// If there are too many.
@@ -201,7 +201,7 @@ impl Trace {
         self.graph.tasks(1, 0).map_err(|e| match e {
             GraphError::Cycle(tasks) => {
                 let mut circle: Vec<u32> = tasks.iter().map(|&task| places[task as usize]).collect();
-                // An operation may be several tasks.
+                // An operation may have several tasks.
                 circle.dedup();
                 let place = circle.remove(0);
                 while circle.last() == Some(&place) {

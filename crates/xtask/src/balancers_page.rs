@@ -1,4 +1,4 @@
-//! The page of the balancers of hosts: what their files declare and say, and nothing else.
+//! The page of the balancers of hosts: the declarations and texts of their files, and nothing else.
 
 use std::fmt::Write as _;
 

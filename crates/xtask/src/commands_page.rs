@@ -1,11 +1,11 @@
-//! The pages of the commands: what `--help` prints, and nothing else.
+//! The pages of the commands: the output of `--help`, and nothing else.
 
 use std::fmt::Write as _;
 
 use tresse::Help;
 
-/// `docs/reference/commands.md`, the table of all, and a page for each in the folder beside it; by their paths from
-/// `docs/reference/`.
+/// `docs/reference/commands.md`, the table of all, and a page for each in the folder next to it; by their
+/// paths from `docs/reference/`.
 pub fn pages(commands: &[Help]) -> Vec<(String, String)> {
     let (root, commands) = commands.split_first().expect("tresse itself");
     let mut table = format!(

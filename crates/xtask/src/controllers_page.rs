@@ -1,4 +1,4 @@
-//! The pages of the controllers: what their files declare and say, and nothing else.
+//! The pages of the controllers: the declarations and texts of their files, and nothing else.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use tresse::catalogue::controllers;
 use tresse_controllers::Controller;
 
-/// `docs/reference/controllers.md`, the table of all, and a page for each in the folder beside it; by their paths from
-/// `docs/reference/`.
+/// `docs/reference/controllers.md`, the table of all, and a page for each in the folder next to it; by their
+/// paths from `docs/reference/`.
 pub fn pages(controllers: &[Controller]) -> Vec<(String, String)> {
     let mut table = "# The controllers\n\n\
         <!-- `cargo xtask generate` writes this page and those that it links to from controllers/*.c. -->\n\n\
@@ -30,7 +30,7 @@ pub fn pages(controllers: &[Controller]) -> Vec<(String, String)> {
     for c in controllers {
         let mut page = format!("# {}\n\n{}\n", c.name(), controllers::facts(c));
         let (_, declared) = files.iter().find(|(file, _)| *file == c.source_file()).expect("it has a file");
-        // One comment heads a file of several, and of several names.
+        // A file of several controllers, or with several names, has one comment at its head.
         let first = declared.iter().find(|c| c.alias_of().is_none()).expect("not all are second names");
         match first.name() {
             first if first == c.name() => page += &controllers::header(c),

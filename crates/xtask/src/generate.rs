@@ -1,4 +1,4 @@
-//! The files that are generated. A new one is one more line in [`files`].
+//! The generated files. A new one is one more line in [`files`].
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::{
     balancers_page, commands_page, controllers_page, keys_page, metrics_page, topics_page, twin_page,
 };
 
-/// The first line of an experiment's file in `papers/PAPER/`: editors find the schema by it.
+/// The first line of an experiment's file in `papers/PAPER/`: editors use it to find the schema.
 const SCHEMA_LINE: &str = "#:schema ../../docs/reference/experiment.schema.json\n";
 
 /// A file as it should be.
@@ -50,7 +50,7 @@ pub fn check(root: &Path) -> Result<(), String> {
     Err(format!("not up to date:\n{names}\nhint: `cargo xtask generate` writes them"))
 }
 
-/// Those of `files` that are not there, or not as they should be.
+/// The `files` that are missing or out of date.
 fn stale(files: Vec<File>, root: &Path) -> Vec<File> {
     let is_up_to_date =
         |file: &File| fs::read_to_string(root.join(&file.path)).is_ok_and(|text| text == file.text);
@@ -87,7 +87,7 @@ fn files(root: &Path) -> Result<Vec<File>, String> {
     Ok(files)
 }
 
-/// The names of the figures that are drawn: a page shows those that are there.
+/// The names of the existing figures: a page shows those.
 fn drawn(root: &Path) -> Result<BTreeSet<String>, String> {
     let folder = root.join("docs/reproduction/figures");
     if !folder.exists() {

@@ -1,15 +1,15 @@
-//! The pages of the experiment file's keys: what its schema says, and nothing else.
+//! The pages of the experiment file's keys: the contents of its schema, and nothing else.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// More values than this are not listed beside a key.
+/// More values than this are not listed next to a key.
 const MANY: usize = 6;
 
-/// `docs/reference/experiment.md`, the file's sections, and a page for each section in the folder beside it; by their paths
-/// from `docs/reference/`.
+/// `docs/reference/experiment.md`, the file's sections, and a page for each section in the folder next to it;
+/// by their paths from `docs/reference/`.
 pub fn pages(schema: &Value) -> Vec<(String, String)> {
     let mut index = format!(
         "# The experiment file\n\n\
@@ -49,7 +49,7 @@ pub fn pages(schema: &Value) -> Vec<(String, String)> {
     pages
 }
 
-/// The definition that a section of the file has, if the key is one.
+/// The definition of a section of the file, if the key is one.
 fn section(value: &Value) -> Option<&str> {
     let of = [Some(value), value.get("items"), value.get("additionalProperties")];
     let name = of.into_iter().flatten().find_map(reference)?;
@@ -72,7 +72,7 @@ fn text(value: &Value) -> String {
     value.get("description").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Whether it is a quantity or a host: text or a number of a form that its example shows.
+/// Whether it is a quantity or a host: text or a number in the form of its example.
 fn is_scalar(def: &Value) -> bool {
     def.get("examples").is_some()
 }
@@ -94,7 +94,7 @@ fn anchor(path: &str) -> String {
     path.to_lowercase().chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
 }
 
-/// The values of a choice with what each means; `None` if it is something else.
+/// The values of a choice with their meanings; `None` if it is something else.
 fn choice(value: &Value) -> Option<Vec<(&str, String)>> {
     let all = value.get("oneOf")?.as_array()?;
     all.iter().map(|one| Some((one.get("const")?.as_str()?, text(one)))).collect()
@@ -134,9 +134,9 @@ fn table(rows: Vec<Row>) -> String {
 /// A section's page: its keys, and below them the tables and choices that these keys take.
 struct Page<'a> {
     schema: &'a Value,
-    /// The way from the page to `docs/reference/`.
+    /// The relative path from the page to `docs/reference/`.
     up: &'static str,
-    /// Definitions that the page has, or will have, and the path of the key where each is first named.
+    /// Definitions that are or will be on the page, with the path of the key that first names each.
     told: Vec<(&'a str, String)>,
     open: VecDeque<(String, &'a Value)>,
 }
@@ -168,7 +168,7 @@ impl<'a> Page<'a> {
         text
     }
 
-    /// What is below the heading of a definition.
+    /// The text below the heading of a definition.
     fn definition_text(&mut self, path: &str, value: &'a Value) -> String {
         let mut page = match text(value) {
             text if text.is_empty() => String::new(),
@@ -187,7 +187,7 @@ impl<'a> Page<'a> {
         page
     }
 
-    /// Tables of which each is told by the value of its key `pattern`; what all of these have stands once.
+    /// Tables that are distinguished by the value of their key `pattern`; keys common to all are listed once.
     fn alternatives(&mut self, path: &str, all: &'a [Value]) -> String {
         let pattern = |one: &'a Value| one["properties"]["pattern"]["const"].as_str();
         let named: Vec<&Value> = all.iter().filter(|one| pattern(one).is_some()).collect();
@@ -245,7 +245,7 @@ impl<'a> Page<'a> {
         if let Some(all) = value.get("enum").and_then(Value::as_array) {
             return all.iter().map(|own| format!("`{own}`")).collect::<Vec<_>>().join(", ");
         }
-        // What `for_each` puts in for a name in braces.
+        // The values that `for_each` substitutes for a name in braces.
         if value.get("pattern").and_then(Value::as_str).is_some_and(|pattern| pattern.contains("\\{")) {
             return String::new();
         }
@@ -306,7 +306,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// A choice's values, as a link to what they mean.
+    /// A choice's values, as a link to their meanings.
     fn link(&self, values: &[(&str, String)], path: &str) -> String {
         let mut names: Vec<String> =
             values.iter().take(MANY).map(|(value, _)| format!("`\"{value}\"`")).collect();

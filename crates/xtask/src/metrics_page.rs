@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use tresse_experiment::keys::metrics::{METRICS, MetricRow, OPTIMUM_METRICS, WINDOW_METRICS};
 
-/// The page, with its tables as they should be.
+/// The page, with up-to-date tables.
 ///
 /// # Errors
 /// If one of the tables is missing.
@@ -14,7 +14,8 @@ pub fn page(there: &str) -> Result<String, String> {
     tables.into_iter().try_fold(there.to_owned(), |page, (head, rows)| with(&page, head, rows))
 }
 
-/// The page with these rows in the table with this head. A table ends at an empty line, or with the page.
+/// The page with these rows in the table with this head. A table ends at an empty line or at the end of the
+/// page.
 fn with(page: &str, head: &str, rows: &[MetricRow]) -> Result<String, String> {
     let head = format!("| {head} | unit | meaning |\n|---|---|---|\n");
     let (before, rest) =

@@ -1,4 +1,4 @@
-//! `papers/results/PAPER-real.json`: what is kept of the papers' experiments on real hosts.
+//! `papers/results/PAPER-real.json`: the kept results of the papers' experiments on real hosts.
 
 use std::fs;
 use std::path::Path;
@@ -7,8 +7,8 @@ use tresse_lab::Status;
 use tresse_reproduction::pages::{Reproduced, Reproduction, Runs, Stored};
 use tresse_reproduction::paper::{self, Paper};
 
-/// Keeps the runs in the folders of `runs` that are complete, each in the place of an earlier one; what is kept of other
-/// experiments stays.
+/// Keeps the complete runs in the folders of `runs`, each in place of an earlier one; kept results of other
+/// experiments stay.
 pub fn keep(root: &Path, runs: &Path) -> Result<(), String> {
     let results = root.join("papers/results");
     let stored = Stored::all(&results).map_err(|e| e.to_string())?;
@@ -28,11 +28,11 @@ pub fn keep(root: &Path, runs: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The runs below the folder that real hosts have completed.
+/// The runs below the folder that were completed on real hosts.
 fn complete(runs: &Path) -> Result<Vec<Reproduced>, String> {
     let entries = fs::read_dir(runs).map_err(|e| format!("{} cannot be read: {e}", runs.display()))?;
     let mut all = Vec::new();
-    // What is under way has no `testbed.json`.
+    // A run in progress has no `testbed.json`.
     for folder in entries.flatten().map(|entry| entry.path()).filter(|f| f.join("testbed.json").exists()) {
         let (_, own) = Reproduced::read(&folder, false).map_err(|e| e.to_string())?;
         if own.is_real() && own.judged && own.status == Status::Complete {
@@ -42,7 +42,7 @@ fn complete(runs: &Path) -> Result<Vec<Reproduced>, String> {
     Ok(all)
 }
 
-/// The experiments of a paper, in its order: those of `runs`, and of others what is kept.
+/// The experiments of a paper, in its order: those of `runs`, and the kept results of others.
 fn together(paper: Paper, runs: &[Reproduced], kept: &[Reproduced]) -> Vec<Reproduced> {
     let own = |name: &&str| runs.iter().chain(kept).find(|own| own.experiment == *name);
     paper.experiments().iter().filter_map(own).cloned().collect()

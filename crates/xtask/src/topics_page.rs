@@ -1,4 +1,5 @@
-//! The page of what `tresse explain` tells: the parts and topics that have a page in `docs/explain/`, by their kinds.
+//! The page of the topics of `tresse explain`: the parts and topics that have a page in `docs/explain/`, by
+//! kind.
 
 use std::fmt::Write as _;
 use std::path::Path;

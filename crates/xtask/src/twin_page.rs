@@ -1,4 +1,4 @@
-//! `docs/twin.md`: what `tresse twin` found for the cases of `validation/twin/`.
+//! `docs/twin.md`: the results of `tresse twin` for the cases of `validation/twin/`.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Where the tables go in `validation/twin/page.md`.
 const MARKER: &str = "<!-- tables -->\n";
 
-/// The page, made of its text and the results beside it.
+/// The page, made from its text and the results next to it.
 ///
 /// # Errors
 /// If a file cannot be read.
@@ -115,7 +115,7 @@ impl<'a> Case<'a> {
         self.rows().find(|row| row["of"] == "all" && row["quantity"] == quantity)
     }
 
-    /// The largest difference of quantities that begin so.
+    /// The largest difference of quantities with this prefix.
     fn largest(self, quantity: &str, difference: &str) -> Option<f64> {
         let is = |row: &&Value| row["quantity"].as_str().is_some_and(|own| own.starts_with(quantity));
         let differences = self.rows().filter(is).filter_map(|row| row[difference].as_f64());

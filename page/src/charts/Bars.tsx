@@ -1,4 +1,4 @@
-/** A metric for each value of a dimension: bars from 0, the 95 % interval, the paper's value and the optimum beside. */
+/** A metric for each value of a dimension: bars from 0, the 95 % interval, with the paper's value and the optimum. */
 import * as Plot from "@observablehq/plot";
 import { useMemo } from "preact/hooks";
 import { formatted } from "../data/format";
@@ -13,7 +13,7 @@ export interface Mark {
   x: string;
   series: string;
   run: number;
-  /** NaN where the paper has something and we have not. */
+  /** NaN if the paper has a value but we have none. */
   value: number;
   ci95: number | null;
   published: number | null;
@@ -38,12 +38,12 @@ export function isOurs(mark: Mark): boolean {
   return !Number.isNaN(mark.value);
 }
 
-/** The upright axis of a chart of metrics: all that is drawn lies on it. `room` is a share of it above, for words. */
+/** The vertical axis of a chart of metrics, which contains everything drawn. `room` is a share of it above, for text. */
 export function valueAxis(props: MarksProps, fromZero: boolean, room = 0): Axis {
   const values = props.marks
     .flatMap((mark) => [mark.value, mark.published ?? mark.value])
     .filter(Number.isFinite);
-  // An optimum far beyond all that was reached would leave nothing else to see.
+  // An optimum far beyond all results would hide everything else.
   const far = props.log ? Number.POSITIVE_INFINITY : 2.5 * Math.max(...values);
   values.push(...props.marks.flatMap((mark) => mark.optimum ?? []).filter((optimum) => optimum <= far));
   values.push(...props.marks.flatMap((mark) => intervalEnds(mark.value, mark.ci95, values)));
@@ -54,8 +54,8 @@ export function valueAxis(props: MarksProps, fromZero: boolean, room = 0): Axis 
 }
 
 /**
- * The ends of an interval for which an axis makes room. Of few rounds or seeds an interval can be wider than all that there
- * is to see: then it runs out of the drawing, and never below 0 where no value is.
+ * The ends of an interval for which an axis makes room. With few rounds or seeds, an interval can be wider
+ * than everything else: then it extends beyond the drawing, but never below 0 if there is no value.
  */
 export function intervalEnds(value: number, ci95: number | null, values: number[]): number[] {
   if (ci95 === null) return [];
@@ -63,7 +63,7 @@ export function intervalEnds(value: number, ci95: number | null, values: number[
   return [Math.max(low, value - ci95), Math.min(value + ci95, high * 1.4)].filter((end) => end !== 0);
 }
 
-/** What stands in the tip of a mark. */
+/** The text in the tip of a mark. */
 export function telling(mark: Mark, metric: string, label: string): string {
   const lines = [
     `${label}${mark.x && mark.x !== mark.series ? `, ${mark.x}` : ""}`,
@@ -79,7 +79,7 @@ export function telling(mark: Mark, metric: string, label: string): string {
   return lines.join("\n");
 }
 
-/** The most bars of a panel that have their values written above them. */
+/** The most bars in a panel with their values written above them. */
 const TOLD = 16;
 
 export function Bars(props: MarksProps) {
@@ -179,8 +179,8 @@ export interface Place {
 }
 
 /**
- * Bars or boxes beside each other in the middle of their group, equally wide in all groups. What a group has nothing of
- * leaves no gap.
+ * Bars or boxes next to each other in the middle of their group, equally wide in all groups. Missing ones
+ * leave no gap.
  */
 export function placed<M extends { x: string; series: string; run: number }>(
   marks: M[],
@@ -209,7 +209,7 @@ export function placed<M extends { x: string; series: string; run: number }>(
 export function categories(names: string[], room: number) {
   const wide = Math.max(...names.map((name) => name.length), 1) * 6.4;
   const tilted = wide + 8 > room;
-  // Where they are close together they are steeper, so that lines do not touch.
+  // If they are close together they are steeper, so that lines do not touch.
   const angle = room < 26 ? 60 : 32;
   const tick = {
     tickSize: 0,
@@ -220,7 +220,7 @@ export function categories(names: string[], room: number) {
   return { tick, height: tilted ? 18 + wide * Math.sin((angle * Math.PI) / 180) : 30 };
 }
 
-/** Values above their bars, and above what else is drawn just there. */
+/** Values above their bars, and above anything else drawn there. */
 function values(marks: Mark[], centre: (mark: Mark) => number, y: Axis, height: number): Plot.Markish {
   const pixel = (y.domain[1] - y.domain[0]) / Math.max(1, height);
   const top = (mark: Mark) => {

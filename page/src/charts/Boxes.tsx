@@ -1,4 +1,4 @@
-/** Distributions as boxes: from the 10th to the 90th percentile, the median, whiskers from the least to the most. */
+/** Distributions as boxes: from the 10th to the 90th percentile, the median, whiskers from the minimum to the maximum. */
 import * as Plot from "@observablehq/plot";
 import { useMemo } from "preact/hooks";
 import { formatted } from "../data/format";
@@ -49,7 +49,7 @@ function boxesOf(panel: Panel): Box[] {
   }));
 }
 
-/** Where the axis ends: a few values far beyond all boxes would press these flat. */
+/** Where the axis ends: a few values far beyond all boxes would flatten them. */
 export function upperEnd(panels: Panel[], log: boolean): number {
   const all = panels.flatMap(boxesOf);
   const high = Math.max(...all.map((box) => box.p90));

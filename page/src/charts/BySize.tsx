@@ -14,12 +14,12 @@ export interface BySizeProps {
   quantity: "slowdown_ratio" | "fct_s";
   bins: Bin[];
   panels: string[];
-  /** The high percentile that is drawn beside the median. */
+  /** The high percentile drawn next to the median. */
   high: number;
   look: Look;
 }
 
-/** With fewer flows a high percentile is one flow's luck: its marker is hollow. */
+/** With fewer flows, a high percentile depends on a single flow: its marker is hollow. */
 const FEW = 100;
 
 function centre(bin: Bin): number {

@@ -1,4 +1,4 @@
-/** Empirical distributions: a curve for each series, small multiples, the paper's percentiles beside. */
+/** Empirical distributions: a curve for each series, small multiples, with the paper's percentiles. */
 import * as Plot from "@observablehq/plot";
 import { useMemo } from "preact/hooks";
 import { formatted, percent } from "../data/format";
@@ -9,7 +9,7 @@ import { Panels } from "./Panels";
 import { axisMarks, PlotBox, type PointedAt, type Scales, scaleOptions } from "./PlotBox";
 import type { Look } from "./series";
 
-/** A point that a paper printed: so much of this series is no more than `x`. */
+/** A point printed in a paper: this share of the series is no more than `x`. */
 export interface PublishedPoint {
   series: string;
   panel: string;
@@ -21,7 +21,7 @@ export interface CdfProps {
   quantity: string;
   panels: Panel[];
   look: Look;
-  /** The things that have one value each: `flows`. */
+  /** The items with one value each: `flows`. */
   of: string;
   log: boolean;
   /** The share above, both axes logarithmic: shows the tail. */
@@ -35,7 +35,7 @@ export interface CdfProps {
 }
 
 const MARGIN = { left: 40, right: 14, top: 8, bottom: 40 };
-/** The percentiles that are marked on a curve. */
+/** The percentiles marked on a curve. */
 const MARKED = [10, 50, 90];
 
 export function Cdf(props: CdfProps) {
@@ -65,7 +65,7 @@ export function Cdf(props: CdfProps) {
   );
 }
 
-/** Where a linear axis ends: one value in a thousand, far beyond all others, would press the curves against the edge. */
+/** Where a linear axis ends: one value in a thousand, far beyond all others, would push the curves to the edge. */
 export function cdfEnd(panels: Panel[]): number {
   const all = panels.flatMap(({ curves }) => curves.map(({ of }) => of));
   const most = Math.max(...all.map(mostOf));
@@ -128,7 +128,7 @@ function One({ panel, x, y, width, height, quantity, look, tail, published = [],
   return <PlotBox options={options} label={label} hover={hover} />;
 }
 
-/** Fewer ticks where a panel is narrow. */
+/** Fewer ticks in a narrow panel. */
 function thinnedTicks(x: Axis, width: number): Axis {
   const most = Math.max(2, Math.floor((width - MARGIN.left - MARGIN.right) / 58));
   const every = Math.ceil(x.ticks.length / most);
@@ -185,7 +185,7 @@ interface ReadingProps {
   share: number;
 }
 
-/** Both readings of a point: the share of values up to it, and the value that so many do not exceed. */
+/** Both readings of a point: the share of values up to it, and the value that this share does not exceed. */
 function Reading({ panel, quantity, look, at, share }: ReadingProps) {
   return (
     <table>

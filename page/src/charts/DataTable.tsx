@@ -4,7 +4,7 @@ import { formatted, unitKey } from "../data/format";
 import type { Cell, Rows } from "./rows";
 import { Scroll } from "./Scroll";
 
-/** More rows than anyone reads at once are shown in parts. */
+/** Tables with more rows than this are shown in parts. */
 const PART = 200;
 
 function shown(column: string, cell: Cell): string {

@@ -10,17 +10,17 @@ export interface FrameProps {
   /** Unique in the page: the name of its files, and of `window.tresse.figures`. */
   id: string;
   title: string;
-  /** As a paper has it: what, of which run, profile and seeds, what intervals are, of how many flows. */
+  /** As in a paper: the content, the run, profile and seeds, the meaning of intervals, and the number of flows. */
   caption?: ComponentChildren;
   /** The key of the series, above the drawing. */
   legend?: LegendItem[];
-  /** What changes the drawing: selects and toggles, above it; not in files nor on paper. */
+  /** Controls for the drawing, selects and toggles, above it; neither in files nor on paper. */
   controls?: ComponentChildren;
-  /** The data behind the drawing, as exact as they are. */
+  /** The data behind the drawing, in full precision. */
   rows: () => Rows;
-  /** Default: the `<svg>` elements and words inside. A drawing on a canvas has to give its own. */
+  /** Default: the `<svg>` elements and words inside. A drawing on a canvas has to provide this. */
   svg?: () => Promise<SVGSVGElement>;
-  /** Default: made of the SVG. */
+  /** Default: made from the SVG. */
   png?: () => Promise<Blob>;
   children: ComponentChildren;
 }

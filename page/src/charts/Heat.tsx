@@ -19,7 +19,7 @@ interface HeatProps {
   xs: string[];
   ys: string[];
   labels: [string, string];
-  /** Each column is coloured by itself, by the ratio to its least value; else all cells by their values. */
+  /** Each column is coloured separately, by the ratio to its minimum; otherwise all cells by their values. */
   ratios?: boolean;
 }
 
@@ -43,7 +43,7 @@ export function strengths(cells: HeatCell[], ratios: boolean): (cell: HeatCell) 
   for (const cell of cells) {
     least.set(column(cell), Math.min(cell.value, least.get(column(cell)) ?? Number.POSITIVE_INFINITY));
   }
-  // Of values that are 0 or less there are no ratios.
+  // Values that are 0 or less have no ratios.
   const byRatio = ratios && [...least.values()].every((value) => value > 0);
   const of = (cell: HeatCell) =>
     byRatio ? Math.log(cell.value / (least.get(column(cell)) ?? 1)) : cell.value;

@@ -1,17 +1,17 @@
-/** Drawings are made when the reader comes near them, and all of them before the page is printed. */
+/** Drawings are made when the reader gets close to them, and all of them before the page is printed. */
 import { type ComponentChildren, Fragment, h } from "preact";
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 const waiting = new Set<() => void>();
 
-/** Draws all that is not drawn yet. */
+/** Draws everything that is not drawn yet. */
 export function drawAll() {
   for (const draw of [...waiting]) draw();
 }
 
 if (typeof window !== "undefined") window.addEventListener("beforeprint", drawAll);
 
-/** What stands in the place of something that went wrong. */
+/** The replacement for something that failed. */
 export function Guard({ what, children }: { what: string; children: ComponentChildren }) {
   const [error] = useErrorBoundary((cause: unknown) => console.warn(what, cause));
   if (!error) return h(Fragment, null, children);
@@ -29,7 +29,7 @@ export function Message({ error, what }: { error: unknown; what?: string }) {
 }
 
 export interface LazyProps {
-  /** What is drawn, for the message if it fails. */
+  /** The name of the drawing, for the message if it fails. */
   what: string;
   /** About how high it will be, so that the page does not jump. */
   height: number;
@@ -66,7 +66,7 @@ export function Lazy({ what, height, children }: LazyProps) {
   );
 }
 
-/** Calls its child inside the guard, so that what it throws ends there. */
+/** Calls its child inside the guard, which catches its errors. */
 function Now({ children }: { children: () => ComponentChildren }) {
   return h(Fragment, null, children());
 }
@@ -76,7 +76,7 @@ export type Loaded<T> =
   | { state: "failed"; error: unknown }
   | { state: "ready"; value: T };
 
-/** The result of a promise, which is made again when `inputs` change. */
+/** The result of a promise, which is created again when `inputs` change. */
 export function useLoaded<T>(make: () => Promise<T>, inputs: unknown[]): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({ state: "loading" });
   useEffect(() => {

@@ -10,7 +10,7 @@ import { axisMarks, PlotBox, scaleOptions } from "./PlotBox";
 import { OPTIMUM_DASH } from "./series";
 
 export interface LinesProps extends MarksProps {
-  /** The numbers that the values of x are. */
+  /** The values of x as numbers. */
   numbers: Map<string, number>;
   logX?: boolean;
   xRange?: [number, number] | undefined;
@@ -32,7 +32,7 @@ export function Lines(props: LinesProps) {
   );
 }
 
-/** The level axis of lines: ticks at the values that there are, but for those that would stand in each other's way. */
+/** The horizontal axis of lines: ticks at the existing values, except those that would overlap. */
 function xAxis({ xs, numbers, logX, xRange, xLabel }: LinesProps, width: number): Axis {
   const all = xs.map((x) => numbers.get(x) ?? Number.NaN);
   const fromZero = Math.min(...all) <= 0.25 * Math.max(...all);

@@ -1,17 +1,17 @@
-/** Small multiples: panels beside each other, as many in a row as fit. */
+/** Small multiples: panels next to each other, as many in a row as fit. */
 import type { ComponentChildren } from "preact";
 import { useWidth } from "./Lazy";
 
 export interface PanelsProps {
   names: string[];
-  /** The least width at which a panel can be read. */
+  /** The minimum width at which a panel is readable. */
   least?: number;
-  /** The width beyond which a panel is empty rather than clear; undefined: there is none. */
+  /** The width beyond which a panel looks empty; undefined: no limit. */
   most?: number;
-  /** What stands at the upright axes, once above all panels. */
+  /** The label of the vertical axes, once above all panels. */
   yLabel?: string;
   draw: (place: number, size: { width: number; height: number; first: boolean }) => ComponentChildren;
-  /** Of a panel that stands alone. */
+  /** For a single panel. */
   height?: number;
 }
 

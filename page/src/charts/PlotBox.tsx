@@ -1,11 +1,11 @@
-/** A drawing of Observable Plot, and what a pointer or the arrow keys point at. */
+/** A drawing of Observable Plot, and the item that a pointer or the arrow keys select. */
 import * as Plot from "@observablehq/plot";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Axis } from "./axes";
 
 export interface PointedAt {
-  /** Where the lines of the cross-hair are, in pixels of the drawing; undefined: none. */
+  /** The position of the cross-hair, in pixels of the drawing; undefined: none. */
   x?: number | undefined;
   y?: number | undefined;
   tip: ComponentChildren;
@@ -16,7 +16,7 @@ export type Scales = (name: "x" | "y") => { apply(value: number): number; invert
 export interface PlotBoxProps {
   options: Plot.PlotOptions;
   label: string;
-  /** What is at a point of the drawing. */
+  /** The item at a point of the drawing. */
   hover?: (scales: Scales, x: number, y: number) => PointedAt | null;
 }
 
@@ -102,8 +102,8 @@ function tipPlace(x: number, y: number, width: number, height: number): Record<s
 }
 
 /**
- * The marks of an axis, in the page's manner: labels without ticks, a fine grid. Labels are given as text: with a
- * `tickFormat` Plot leaves out those of logarithmic axes that it finds too dense.
+ * The marks of an axis, in the page's style: labels without ticks, a fine grid. Labels are given as text:
+ * with a `tickFormat`, Plot omits labels of logarithmic axes that it considers too dense.
  */
 export function axisMarks(x: Axis | null, y: Axis | null, hideY = false): Plot.Markish[] {
   const marks: Plot.Markish[] = [];
@@ -127,7 +127,7 @@ export function axisMarks(x: Axis | null, y: Axis | null, hideY = false): Plot.M
   return marks;
 }
 
-/** The options of a scale that an axis has. */
+/** The scale options of an axis. */
 export function scaleOptions(axis: Axis): Plot.ScaleOptions {
   return { type: axis.log ? "log" : "linear", domain: axis.domain, clamp: false, label: null };
 }

@@ -12,7 +12,7 @@ export interface ScatterPoint {
   panel: string;
   series: string;
   run: number;
-  /** What it is of. */
+  /** The name of its case. */
   label: string;
   x: number;
   y: number;
@@ -24,7 +24,7 @@ export interface ScatterProps {
   x: string;
   y: string;
   points: ScatterPoint[];
-  /** The paper's, hollow. */
+  /** The paper's value, hollow. */
   published: ScatterPoint[];
   panels: string[];
   look: Look;

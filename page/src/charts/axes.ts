@@ -1,4 +1,4 @@
-/** Axes: their ends, their ticks, what stands at them. */
+/** Axes: their ends, ticks and labels. */
 import { axisTitle, formatted, number, type Scale, scaled, scaleFor } from "../data/format";
 
 export interface Axis {
@@ -8,11 +8,11 @@ export interface Axis {
   label: string;
   ticks: number[];
   format(value: number): string;
-  /** A value beside a mark, as short as can be: without the unit if that stands at the axis. */
+  /** A value next to a mark, as short as possible: without the unit if it is at the axis. */
   short(value: number): string;
 }
 
-/** Powers of ten between two values, with 2 and 5 where they are few. */
+/** Powers of ten between two values, with 2 and 5 if there are few. */
 export function logTicks(from: number, to: number, most: number): number[] {
   const first = Math.floor(Math.log10(from));
   const last = Math.ceil(Math.log10(to));
@@ -41,7 +41,7 @@ export function linearTicks(from: number, to: number, most: number): number[] {
 
 export interface AxisWish {
   log: boolean;
-  /** As a paper has it. */
+  /** As in a paper. */
   range?: [number, number] | undefined;
   /** Whether a linear axis begins at 0. */
   fromZero?: boolean;
@@ -49,7 +49,7 @@ export interface AxisWish {
   label?: string;
 }
 
-/** An axis for values of this name, on which all of `values` lie. */
+/** An axis for values of this name that contains all of `values`. */
 export function axisFor(name: string, values: Iterable<number>, wish: AxisWish): Axis {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) {
@@ -98,7 +98,7 @@ export function axisFor(name: string, values: Iterable<number>, wish: AxisWish):
   };
 }
 
-/** The room that the words at the ticks of an upright axis need. */
+/** The room for the labels at the ticks of a vertical axis. */
 export function leftMargin(y: Axis): number {
   const longest = Math.max(0, ...y.ticks.map((tick) => y.format(tick).length));
   return Math.max(48, 14 + 6.4 * longest);

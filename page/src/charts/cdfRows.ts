@@ -4,10 +4,13 @@ import { mean, percentile } from "../data/stats";
 import type { Cell, Rows } from "./rows";
 import type { Look } from "./series";
 
-/** More values than these are given as their percentiles. */
+/** If there are more values than this, their percentiles are given. */
 const MOST = 50_000;
 
-/** Every value that occurred with the share of all that does not exceed it; of too many, every tenth of a per cent. */
+/**
+ * Every value that occurred, with the share of all values that do not exceed it; if there are too many, every
+ * tenth of a per cent.
+ */
 export function cdfRows(panels: Panel[], quantity: string, look: Look, panelName: string): Rows {
   const all = panels.flatMap(({ name, curves }) => curves.map((curve) => ({ name, curve })));
   const total = all.reduce((sum, { curve }) => sum + curve.of.values.length, 0);

@@ -1,6 +1,6 @@
-/** Figures as files: a drawing that stands by itself, a picture, the data. */
+/** Figures as files: a standalone drawing, a picture, the data. */
 
-/** What a drawing needs of the style sheet to look the same without it. */
+/** The styles that a drawing needs to look the same without the style sheet. */
 const PROPERTIES = [
   "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "stroke-linejoin",
   "stroke-linecap", "opacity", "font-family", "font-size", "font-weight", "font-style", "font-variant-numeric",
@@ -10,7 +10,7 @@ const PROPERTIES = [
 const SVG = "http://www.w3.org/2000/svg";
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 const PADDING = 16;
-/** What a letter of a title takes, rather too much: the fonts of a reader are not known here. */
+/** The width of a letter in a title, rather overestimated: the reader's fonts are not known here. */
 const TITLE_LETTER = 9.4;
 
 /** The drawings in `root` as one, on white, in the light theme's colours: every style is on its element. */
@@ -90,7 +90,7 @@ function drawn(root: HTMLElement, width: number, title: string, description: str
   return out;
 }
 
-/** The lines of a title, of so many letters at most if its words allow. */
+/** The lines of a title, with at most this many letters if its words allow. */
 function wrapped(title: string, most: number): string[] {
   const lines: string[] = [];
   for (const word of title.split(" ").filter(Boolean)) {
@@ -102,7 +102,7 @@ function wrapped(title: string, most: number): string[] {
   return lines;
 }
 
-/** How much of the width is drawn on: a figure of few bars is narrower than the page. */
+/** How much of the width is used: a figure with few bars is narrower than the page. */
 function usedWidth(root: HTMLElement, width: number, title: string): number {
   const left = root.getBoundingClientRect().left;
   const drawings = [...root.querySelectorAll("svg, canvas")].map((one) => one.getBoundingClientRect());
@@ -116,7 +116,7 @@ function text(name: "title" | "desc" | "text", content: string): SVGElement {
   return element;
 }
 
-/** The words outside of drawings (legends, the titles of panels), and where they stand. */
+/** The texts outside of drawings (legends, the titles of panels), and their positions. */
 function textLines(root: HTMLElement): { text: string; rect: DOMRect; parent: Element }[] {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   const lines: { text: string; rect: DOMRect; parent: Element }[] = [];
@@ -132,7 +132,7 @@ function textLines(root: HTMLElement): { text: string; rect: DOMRect; parent: El
   return lines;
 }
 
-/** A copy of a drawing with all its styles on the elements, without those that are as inherited. */
+/** A copy of a drawing with all its styles on the elements, except inherited ones. */
 function inlined(element: Element): Element {
   const copy = element.cloneNode(false) as Element;
   const own = getComputedStyle(element);
@@ -145,7 +145,7 @@ function inlined(element: Element): Element {
     if (value && !inherited) copy.setAttribute(name, value);
     else copy.removeAttribute(name);
   }
-  // A tenth of a pixel cannot be seen, and long curves are made of little else.
+  // A tenth of a pixel is invisible, and digits make up most of a long curve.
   const path = copy.getAttribute("d");
   if (path)
     copy.setAttribute(
@@ -166,7 +166,7 @@ export function xml(svg: SVGSVGElement): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(svg)}\n`;
 }
 
-/** A drawing as a picture of twice its size. */
+/** A drawing as a picture at twice its size. */
 export async function png(svg: SVGSVGElement, times = 2): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(xml(svg))}`;
@@ -182,7 +182,7 @@ export async function png(svg: SVGSVGElement, times = 2): Promise<Blob> {
   );
 }
 
-/** Gives the reader a file. */
+/** Downloads a file. */
 export function save(name: string, content: Blob | string, type = "text/plain") {
   const blob = typeof content === "string" ? new Blob([content], { type: `${type};charset=utf-8` }) : content;
   const link = document.createElement("a");

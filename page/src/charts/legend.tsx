@@ -1,4 +1,4 @@
-/** What the colours, dashes and markers of a figure mean. */
+/** The meaning of the colours, dashes and markers of a figure. */
 import {
   symbol as d3symbol,
   symbolCircle,

@@ -1,12 +1,12 @@
-/** The data behind a figure, as its table, its CSV file and the tests of the page read them. */
+/** The data behind a figure, for its table, its CSV file and the tests of the page. */
 
 export type Cell = string | number | boolean | null;
 
 export interface Rows {
-  /** Names with their units, as metrics have them: `goodput_bps`. */
+  /** Names with units, like those of metrics: `goodput_bps`. */
   columns: string[];
   rows: Cell[][];
-  /** What was left out or condensed, a sentence. */
+  /** What was left out or condensed, in a sentence. */
   note?: string;
 }
 
@@ -23,12 +23,12 @@ export function csv(data: Rows): string {
 
 declare global {
   interface Window {
-    /** What the page drew, by the figure's id: for scripts and tests. */
+    /** The drawn data by the figure's id, for scripts and tests. */
     tresse: { figures: Record<string, Rows> };
   }
 }
 
-/** Tells scripts what figure `id` shows; the rows are made when they are asked for. */
+/** Tells scripts what figure `id` shows; the rows are made on request. */
 export function publish(id: string, rows: () => Rows): () => void {
   window.tresse ??= { figures: {} };
   Object.defineProperty(window.tresse.figures, id, { get: rows, configurable: true, enumerable: true });

@@ -1,4 +1,4 @@
-/** What the series of a figure look like: schemes as everywhere in the page, runs by dash and strength. */
+/** The look of the series of a figure: schemes as everywhere on the page, runs by dash and opacity. */
 import { DASHES, type Style, schemeStyles, stylesOf } from "../data/colour";
 import type { PageHead } from "../data/contract";
 import type { LegendItem } from "./legend";
@@ -26,7 +26,7 @@ export function looks(head: PageHead, dimension: string, names: string[]): Look 
     const id = head.runs[run]?.id ?? "";
     return {
       colour: style?.colour ?? "var(--muted)",
-      // Markers tell colours apart; dashes tell runs, and series beyond the last colour.
+      // Markers distinguish colours; dashes distinguish runs, and series beyond the last colour.
       dash: several ? (DASHES[run % DASHES.length] ?? "") : style?.again ? style.dash : "",
       symbol: style?.symbol ?? "circle",
       opacity: several && run > 0 ? 0.75 : 1,
@@ -40,7 +40,7 @@ export function runLetter(run: number): string {
   return String.fromCharCode(65 + (run % 26));
 }
 
-/** Of the optimum, where it is a line. */
+/** The look of the optimum as a line. */
 export const OPTIMUM_DASH = "1 3";
 
 export interface LegendWish {
@@ -92,7 +92,7 @@ export function legendOf(
   return items;
 }
 
-/** The strength of areas of a run. */
+/** The opacity of a run's areas. */
 export function runOpacity(run: number): number {
   return run === 0 ? 1 : Math.max(0.3, 0.6 - 0.15 * (run - 1));
 }

@@ -1,4 +1,4 @@
-/** Slowdowns by the size of flows: the figure by which the field tells what short and long flows pay. */
+/** Slowdowns by the size of flows: the usual figure for comparing the cost for short and long flows. */
 import { axisValue, isWanted } from "./cases";
 import type { Figure, PageHead } from "./contract";
 import type { Source } from "./load";
@@ -10,7 +10,7 @@ export interface Bin {
   series: string;
   run: number;
   panel: string;
-  /** The sizes of its flows lie between these, ends included. */
+  /** The sizes of its flows are between these, inclusive. */
   least: number;
   most: number;
   of: Distribution;

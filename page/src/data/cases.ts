@@ -1,7 +1,7 @@
-/** Cases and what tells them apart. */
+/** Cases and how they are distinguished. */
 import type { CaseHead, Figure, RunHead } from "./contract";
 
-/** What divides a case into parts, beside the axes. */
+/** The divisions of a case into parts, in addition to the axes. */
 export const PARTS = ["group", "distance", "size", "layer"] as const;
 export type Part = (typeof PARTS)[number];
 
@@ -11,7 +11,7 @@ export function isPart(dimension: string): dimension is Part {
 
 export const DISTANCES = ["inner-rack", "inter-rack", "inter-pod"];
 
-/** Size classes: above the first, up to the second; the last two are of the same flows once again. */
+/** Size classes: above the first, up to the second; the last two repeat the same flows. */
 export const SIZES: [name: string, above: number, upTo: number][] = [
   ["up to 10kB", -1, 1e4],
   ["10kB to 100kB", 1e4, 1e5],
@@ -24,8 +24,9 @@ export const SIZES: [name: string, above: number, upTo: number][] = [
 type Value = string | number | boolean | null | undefined;
 
 /**
- * The value of an axis as the page shows it. A scheme includes its number of subflows, unless `beside`, the other
- * dimensions of the chart, says that number already: else no two cases would be of the same scheme.
+ * The value of an axis as the page shows it. A scheme includes its number of subflows, unless `beside`, the
+ * other dimensions of the chart, already contains this number: otherwise no two cases would have the same
+ * scheme.
  */
 export function axisValue(one: CaseHead, axis: string, beside: readonly string[] = []): string {
   if (axis === "scheme") return beside.includes("subflows") ? String(one.case.scheme) : one.scheme;
@@ -33,7 +34,7 @@ export function axisValue(one: CaseHead, axis: string, beside: readonly string[]
   return value === null || value === undefined ? "–" : String(value);
 }
 
-/** The axes of which the cases have more than one value, in the order of the experiment. */
+/** The axes with more than one value among the cases, in the order of the experiment. */
 export function axesOf(runs: RunHead[]): string[] {
   const values = new Map<string, Set<string>>();
   for (const one of runs.flatMap((run) => run.cases)) {
@@ -45,24 +46,24 @@ export function axesOf(runs: RunHead[]): string[] {
   return [...values].filter(([, own]) => own.size > 1).map(([axis]) => axis);
 }
 
-/** The axes that are not told by the scheme's own label. */
+/** The axes that are not part of the scheme's own label. */
 export function otherAxes(runs: RunHead[]): string[] {
   return axesOf(runs).filter((axis) => axis !== "scheme" && axis !== "subflows");
 }
 
-/** All values of an axis: numbers in their order, others, schemes among them, as they come. */
+/** All values of an axis: numbers in ascending order, others, including schemes, in order of appearance. */
 export function valuesOf(runs: RunHead[], axis: string, beside: readonly string[] = []): string[] {
   const all = [...new Set(runs.flatMap((run) => run.cases.map((one) => axisValue(one, axis, beside))))];
   return axis === "scheme" ? all : ascending(all);
 }
 
-/** Values by their size if they are numbers, otherwise as they come. */
+/** Values in ascending order if they are numbers, otherwise in order of appearance. */
 export function ascending(values: string[]): string[] {
   const numbers = magnitudes(values);
   return numbers ? [...values].sort((a, b) => (numbers.get(a) ?? 0) - (numbers.get(b) ?? 0)) : values;
 }
 
-/** Values in the order in which `where` names them; those that it does not name come last, as they come. */
+/** Values in the order in which `where` names them; others come last, in order of appearance. */
 export function inOrderOf(values: string[], where: Figure["where"], dimension: string): string[] {
   const wanted = wantedParts(where, dimension);
   if (!wanted) return values;
@@ -70,18 +71,18 @@ export function inOrderOf(values: string[], where: Figure["where"], dimension: s
   return [...values].sort((a, b) => place(a) - place(b));
 }
 
-/** Whether a case is among those that `where` wants; what it says about parts is not looked at. */
+/** Whether `where` selects a case; its parts are ignored. */
 export function isWanted(one: CaseHead, where: Figure["where"]): boolean {
   return Object.entries(where ?? {}).every(([dimension, wanted]) => {
     if (!(dimension in one.case)) return true;
     const all = (Array.isArray(wanted) ? wanted : [wanted]).map(String);
     const own = one.case[dimension];
-    // A scheme may be named with its subflows or without.
+    // A scheme may be named with or without its subflows.
     return all.includes(axisValue(one, dimension)) || (own !== null && all.includes(String(own)));
   });
 }
 
-/** The values of a part that `where` wants; null: all. */
+/** The values of a part that `where` selects; null: all. */
 export function wantedParts(where: Figure["where"], part: string): string[] | null {
   const wanted = where?.[part];
   if (wanted === undefined) return null;
@@ -106,7 +107,7 @@ const UNITS: Record<string, number> = {
   "%": 0.01,
 };
 
-/** The number that a value is, has with a unit (`10pkt`, `200ms`), or ends in (`xmp-4`); null if there is none. */
+/** The number in a value: alone, with a unit (`10pkt`, `200ms`), or at its end (`xmp-4`); null if there is none. */
 export function magnitude(value: string | number): number | null {
   if (typeof value === "number") return value;
   const plain = Number(value);
@@ -124,8 +125,8 @@ export function magnitude(value: string | number): number | null {
 const LEADING = /^(-?\d+(?:\.\d+)?)[- ]?(\D.*)$/;
 
 /**
- * The numbers that the values of an axis are; null if they are not all numbers, or not all different. A number at the
- * beginning counts if what follows is the same for all, but for the plural: `1-connection`, `2-connections`.
+ * The values of an axis as numbers; null if they are not all numbers, or not all different. A number at the
+ * beginning counts if the rest is the same for all, except for the plural: `1-connection`, `2-connections`.
  */
 export function magnitudes(values: string[]): Map<string, number> | null {
   const leading = values.map((value) => LEADING.exec(value));
@@ -140,7 +141,7 @@ function singular(word: string): string {
   return word.replace(/s$/, "");
 }
 
-/** The word that all values of an axis share: `flows` of `10-flows`, `load` of `load-30`; else empty. */
+/** The word that all values of an axis share: `flows` in `10-flows`, `load` in `load-30`; otherwise empty. */
 export function counted(values: string[]): string {
   const words = values.map((value) => {
     const [, first = "", last = ""] = /^(\D*?)[- ]?-?\d+(?:\.\d+)?[- ]?(\D*)$/.exec(value) ?? [];
@@ -156,7 +157,7 @@ export function dimensionName(dimension: string): string {
   return dimension.includes(".") ? dimension : dimension.replaceAll("_", " ");
 }
 
-/** Axes that no dimension of a chart names though they tell its cases apart: they must not be mixed. */
+/** Axes that distinguish the cases of a chart but are not among its dimensions: they must not be mixed. */
 export function unnamedAxes(runs: RunHead[], dimensions: string[], where: Figure["where"]): string[] {
   const unnamed = new Set<string>();
   for (const run of runs) {

@@ -1,14 +1,17 @@
-/** What tells series apart: a colour, and a dash or a marker for those who cannot tell colours or print in grey. */
+/**
+ * How series are distinguished: by a colour, and by a dash or a marker for readers who cannot distinguish
+ * colours or print in grey.
+ */
 import type { PageHead } from "./contract";
 
 export interface Style {
   /** A CSS colour that follows the theme: `var(--series-0)`. */
   colour: string;
-  /** Of lines: as SVG has it, empty for a solid one. */
+  /** For lines: as in SVG, empty for a solid one. */
   dash: string;
   /** Whether the colour has been used before: then the dash is needed too. */
   again: boolean;
-  /** Of points: a symbol of d3 and Observable Plot. */
+  /** For points: a symbol of d3 and Observable Plot. */
   symbol: "circle" | "square" | "triangle" | "diamond2" | "star" | "wye" | "cross" | "times";
 }
 
@@ -17,7 +20,7 @@ export const COLOURS = 8;
 export const DASHES = ["", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2", "1 3", "9 2 2 2 2 2"] as const;
 const SYMBOLS = ["circle", "square", "triangle", "diamond2", "star", "wye", "cross", "times"] as const;
 
-/** The style of the series at a place of a list; after eight colours they come again with other dashes and markers. */
+/** The style of the series at a place of a list; after eight colours they repeat with other dashes and markers. */
 export function styleAt(place: number): Style {
   const again = Math.floor(place / COLOURS);
   return {
@@ -38,7 +41,7 @@ export function schemeStyles(head: PageHead): Map<string, Style> {
   return stylesOf(head.runs.flatMap((run) => run.cases.map((one) => one.scheme)));
 }
 
-/** A colour of the style sheet as a canvas needs it: what `colour` is at `element` now. */
+/** A colour of the style sheet in the form for a canvas: the current value of `colour` at `element`. */
 export function resolvedColour(colour: string, element: Element = document.documentElement): string {
   const name = /^var\((--[\w-]+)\)$/.exec(colour)?.[1];
   return name ? getComputedStyle(element).getPropertyValue(name).trim() : colour;

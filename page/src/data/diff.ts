@@ -1,15 +1,15 @@
-/** What two runs differ in: settings, and results case by case. */
+/** The differences of two runs: settings, and results case by case. */
 import type { CaseHead, PageHead } from "./contract";
 import { type Measured, measured, metricOf, partName } from "./results";
 import { settings } from "./settings";
 
-/** A setting of the resolved experiments; null: not there. */
+/** A setting of the resolved experiments; null: missing. */
 export interface SettingDifference {
   key: string;
   values: (string | null)[];
 }
 
-/** What is only read or judged by changes no result. */
+/** Keys that are only for readers or for judging change no result. */
 const WORDS = /^(title|source|about|rows|claims|figures|published)\b/;
 
 export function differentSettings(head: PageHead): SettingDifference[] {
@@ -33,12 +33,12 @@ export interface Difference {
   ci95: number | null;
 }
 
-/** The axes by which cases of two runs are the same: those that both have. */
+/** The axes by which cases of two runs are matched: those that both have. */
 function keyOf(one: CaseHead, axes: string[]): string {
   return axes.map((axis) => String(one.case[axis])).join("\u0000");
 }
 
-/** Run `b` less run `a`, for the cases that both have. */
+/** Run `b` minus run `a`, for the cases that both have. */
 export function differences(
   head: PageHead,
   a: number,

@@ -1,4 +1,4 @@
-/** The data of the figures that are of metrics, and what papers printed of distributions. */
+/** The data of figures of metrics, and published points of distributions. */
 
 import { ascending, inOrderOf, magnitudes } from "./cases";
 import type { Figure, PageHead } from "./contract";
@@ -20,7 +20,7 @@ export interface ResultMark {
   x: string;
   series: string;
   run: number;
-  /** NaN where the paper has something and we have not. */
+  /** NaN if the paper has a value but we have none. */
   value: number;
   ci95: number | null;
   published: number | null;
@@ -41,18 +41,18 @@ export function resultMarks(head: PageHead, runs: number[], question: MarkQuesti
   }));
 }
 
-/** What a declared chart of a metric draws. */
+/** The data of a declared chart of a metric. */
 export interface MarkFigure {
   marks: ResultMark[];
   /** The values of its dimensions, in their order. */
   panels: string[];
   xs: string[];
   series: string[];
-  /** The numbers that the values of x are; null if they are not. */
+  /** The values of x as numbers; null if they are not numbers. */
   numbers: Map<string, number> | null;
 }
 
-/** The values of a dimension in the order of the figure, of time, or of size; otherwise as they come. */
+/** The values of a dimension in the order of the figure, of time, or of size; otherwise in order of appearance. */
 function ordered(head: PageHead, runs: number[], where: Figure["where"], dimension: string, found: string[]) {
   const values = [...new Set(found)];
   if (Array.isArray(where?.[dimension])) return inOrderOf(values, where, dimension);
@@ -63,7 +63,7 @@ function ordered(head: PageHead, runs: number[], where: Figure["where"], dimensi
   return dimension === "scheme" ? values : ascending(values);
 }
 
-/** The data of declared bars and lines, with what the figure itself says that the paper printed. */
+/** The data of declared bars and lines, with the paper's points in the figure itself. */
 export function markFigure(head: PageHead, runs: number[], figure: Figure, panels: string[]): MarkFigure {
   const [metric, x, series] = [figure.y ?? "", figure.x ?? "scheme", figure.series ?? "scheme"];
   const { where } = figure;
@@ -83,7 +83,7 @@ export function markFigure(head: PageHead, runs: number[], figure: Figure, panel
   };
 }
 
-/** Puts a point of the paper beside ours; where we have none it stands alone. */
+/** Adds a point of the paper to ours; if we have none, it stays alone. */
 function addPrinted(marks: ResultMark[], point: NonNullable<Figure["published"]>[number], first: string) {
   const panel = point.panel ?? first;
   const x = String(point.x);
@@ -119,7 +119,7 @@ export function windowTimes(head: PageHead, run: number, wanted: string[]): stri
     : "";
 }
 
-/** Dimensions of a case's parts of which `where` wants several values: without a panel for each they would be mixed. */
+/** Dimensions of a case's parts for which `where` selects several values: without a panel for each they would be mixed. */
 export function mixedParts(where: Figure["where"], dimensions: string[]): string[] {
   return Object.entries(where ?? {})
     .filter(([name, wanted]) => isDividing(name) && Array.isArray(wanted) && wanted.length > 1)
@@ -149,7 +149,7 @@ export function publishedPercentiles(head: PageHead, runs: number[], question: Q
   });
 }
 
-/** The part that is asked for; undefined if there are several, of which results have nothing. */
+/** The requested part; undefined if there are several, for which there are no results. */
 function onePart(dimensions: string[], where: Figure["where"]): string[] | undefined {
   try {
     return partAsked(dimensions, where);

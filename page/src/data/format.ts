@@ -1,11 +1,11 @@
-/** Numbers with their units, which the names of metrics and quantities end in. */
+/** Numbers with their units, which are the endings of the names of metrics and quantities. */
 
-/** How values of one name are written: `value / factor` with this many decimals, then the unit. */
+/** The format of values with one name: `value / factor` with this many decimals, then the unit. */
 export interface Scale {
   factor: number;
   /** May be empty. */
   unit: string;
-  /** Decimals at which a value of the size that chose this scale has four figures. */
+  /** Decimals that give a value of the size that selected this scale four figures. */
   decimals: number;
 }
 
@@ -33,7 +33,7 @@ const SIZES: Step[] = [
   [0, 1, "B"],
 ];
 
-/** The part of a name that says the unit: `bps`, `s`, `ps`, `pkts`, `bytes`, `ratio`, or nothing. */
+/** The part of a name that gives the unit: `bps`, `s`, `ps`, `pkts`, `bytes`, `ratio`, or nothing. */
 export function unitKey(name: string): string {
   const end = name.slice(name.lastIndexOf("_") + 1);
   return ["bps", "s", "ps", "pkts", "bytes", "ratio"].includes(end) && end !== name ? end : "";
@@ -62,7 +62,10 @@ export function scaleFor(name: string, size: number): Scale {
   return { factor, unit, decimals: decimalsFor(size / factor, 4) };
 }
 
-/** The scale of several values together: that of their median size, so that most of them need no more than four figures. */
+/**
+ * The scale of several values together: the scale of their median size, so that most of them need no more
+ * than four figures.
+ */
 export function scaleOf(name: string, values: Iterable<number | null | undefined>): Scale {
   const sizes: number[] = [];
   let whole = true;
@@ -76,7 +79,7 @@ export function scaleOf(name: string, values: Iterable<number | null | undefined
   return whole && scale.factor === 1 ? { ...scale, decimals: 0 } : scale;
 }
 
-/** `-` is a minus sign, thousands are apart. */
+/** `-` is a minus sign, and thousands are separated. */
 function plain(value: number, decimals: number): string {
   const [whole = "", part] = Math.abs(value).toFixed(decimals).split(".");
   const grouped = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, THIN) : whole;
@@ -105,12 +108,12 @@ export function formatted(name: string, value: number | null | undefined, figure
   return scale.unit ? `${text} ${scale.unit}` : text;
 }
 
-/** A number without a unit, to so many significant figures. */
+/** A number without a unit, to this many significant figures. */
 export function number(value: number | null | undefined, figures = 4): string {
   return formatted("", value, figures);
 }
 
-/** A ratio, two decimals unless it is near nothing or large. */
+/** A ratio, with two decimals unless it is close to 0 or large. */
 export function ratio(value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   return plain(value, Math.abs(value) < 0.1 ? 3 : Math.abs(value) < 10 ? 2 : 1);
@@ -135,7 +138,7 @@ export function count(value: number): string {
   return plain(value, 0);
 }
 
-/** A time that passed on a clock: `80.5 s`, `12 min 5 s`, `2 h 4 min`. */
+/** A wall-clock duration: `80.5 s`, `12 min 5 s`, `2 h 4 min`. */
 export function elapsed(seconds: number): string {
   if (seconds < 120) return `${plain(seconds, seconds < 100 ? 1 : 0)} s`;
   const minutes = Math.floor(seconds / 60);

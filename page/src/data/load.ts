@@ -6,7 +6,7 @@ import { decodeTable } from "./table";
 export type { TableData } from "./table";
 
 export interface Source {
-  /** Whether a program stands behind the page, so that runs under way grow. */
+  /** Whether a program serves the page, so that runs in progress grow. */
   readonly live: boolean;
   head(): Promise<PageHead>;
   /** Null if the run has no such table. Rejects with a sentence if it cannot be read. */
@@ -14,7 +14,7 @@ export interface Source {
   network(run: number, i: number): Promise<Network>;
 }
 
-/** What cannot be read, in words for the reader of the page. */
+/** A read error, in words for the reader of the page. */
 export class Unreadable extends Error {
   constructor(what: string, cause: unknown) {
     super(`${what} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`);
@@ -22,7 +22,7 @@ export class Unreadable extends Error {
   }
 }
 
-/** Keeps each promise, so that what two figures need is read once; a failure is not kept. */
+/** Keeps each promise, so that data for two figures is read once; a failure is not kept. */
 function kept<T>(): (key: string, make: () => Promise<T>) => Promise<T> {
   const all = new Map<string, Promise<T>>();
   return (key, make) => {
@@ -51,7 +51,7 @@ export async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** The page's own data; `text` gives what an element holds, null if there is none. */
+/** The page's own data; `text` gives the content of an element, null if there is none. */
 export function embeddedSource(text: (id: string) => string | null): Source {
   const tables = kept<TableData | null>();
   const networks = kept<Network>();

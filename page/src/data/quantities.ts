@@ -1,19 +1,19 @@
-/** Quantities: what rows of tables have, and what divides them. */
+/** Quantities: the values of table rows, and their divisions. */
 import { DISTANCES, type Part } from "./cases";
 import type { TableData } from "./table";
 
 export interface Quantity {
   table: string;
-  /** What there is one value of. */
+  /** The item with one value. */
   of: string;
-  /** The axis on which the field draws it. */
+  /** The axis on which it is usually drawn. */
   log: boolean;
   values(table: TableData): ArrayLike<number>;
-  /** How often each value stands; of histograms. */
+  /** How often each value occurs; for histograms. */
   weights?(table: TableData): ArrayLike<number>;
   /** The columns that divide its rows. */
   parts: Partial<Record<Part, string>>;
-  /** What a reader has to know of it. */
+  /** What a reader has to know about it. */
   note?: string;
 }
 
@@ -26,7 +26,7 @@ function each(rows: number, value: (i: number) => number): Float64Array {
   return out;
 }
 
-/** Of flows that finished: from their start to the arrival of their last byte. */
+/** For finished flows: from their start to the arrival of their last byte. */
 function completion(table: TableData): Float64Array {
   const [end, lasted] = [table.number("end_ps"), table.number("lasted_ps")];
   return each(table.rows, (i) => (Number.isNaN(end[i]) ? Number.NaN : (lasted[i] as number)));
@@ -142,12 +142,12 @@ export const QUANTITIES: Record<string, Quantity> = {
   },
 };
 
-/** The value that stands for a bucket, both ends included. */
+/** The value that represents a bucket, both ends inclusive. */
 function middle(least: number, most: number): number {
   return least + Math.ceil((most - least) / 2);
 }
 
-/** The parts of a quantity in the order in which the field names them. */
+/** The parts of a quantity in their usual order. */
 export function orderedParts(part: string, found: string[]): string[] {
   return part === "distance" ? DISTANCES.filter((name) => found.includes(name)) : found;
 }

@@ -1,4 +1,4 @@
-/** Metrics of the results, each with what it is of: for bars, lines, tables. */
+/** Metrics of the results, each with its case and part: for bars, lines, tables. */
 import { axisValue, isPart, isWanted, PARTS, wantedParts } from "./cases";
 import type { CaseHead, CaseResult, Figure, Metrics, PageHead, RunHead } from "./contract";
 import { type InWindow, intervalsIn, metricsIn, windowsOf } from "./windows";
@@ -7,7 +7,7 @@ import { type InWindow, intervalsIn, metricsIn, windowsOf } from "./windows";
 export interface Point {
   run: number;
   one: CaseHead;
-  /** The value of each dimension that was asked for. */
+  /** The value of each requested dimension. */
   at: Record<string, string>;
   value: number;
   /** Half the 95 % interval. */
@@ -16,12 +16,15 @@ export interface Point {
   optimum: number | null;
 }
 
-/** What a case or a part of it has. */
+/** The results of a case or of a part of it. */
 export interface Measured {
   run: number;
   one: CaseHead;
   result: CaseResult;
-  /** What divides the case and the values of this part; empty: all of the case. A window may have a group, and that a subflow. */
+  /**
+   * The divisions of the case and the values for this part; empty: the whole case. A window may have a group,
+   * and the group a subflow.
+   */
   part: Record<string, string>;
   metrics: Metrics;
   ci95: Metrics;
@@ -29,7 +32,7 @@ export interface Measured {
   optimum: Metrics;
 }
 
-/** The name of a part for readers: `settled, x1`; empty if it is all of a case. */
+/** The name of a part for readers: `settled, x1`; empty for the whole case. */
 export function partName({ part }: Measured): string {
   return Object.entries(part)
     .map(([by, name]) => (by === "subflow" ? `subflow ${name}` : name))
@@ -65,12 +68,12 @@ function windows(head: PageHead, run: number, one: CaseHead, result: CaseResult,
 
 type Published = RunHead["published"][number];
 
-/** Whether a published value is of this case: it names some of its axes. */
+/** Whether a published value belongs to this case: it names some of its axes. */
 export function isOf(entry: Published, one: CaseHead): boolean {
   return Object.entries(entry.case).every(([axis, value]) => String(one.case[axis]) === String(value));
 }
 
-/** What was published of a window of a case; nothing of a run that is not judged by it. */
+/** The published values of a window of a case; empty for a run that is not judged by them. */
 function publishedOf(run: RunHead | undefined, one: CaseHead, part: InWindow): Metrics {
   const named = Object.entries(part);
   const same = (own: Published["part"]) =>
@@ -80,7 +83,7 @@ function publishedOf(run: RunHead | undefined, one: CaseHead, part: InWindow): M
   return Object.assign({}, ...all.map((entry) => entry.metrics)) as Metrics;
 }
 
-/** What a run measured of what a published value is of, and its intervals; undefined if the run has nothing of it. */
+/** A run's measurement for a published value, and its intervals; undefined if the run has none. */
 export function measuredAt(
   result: CaseResult,
   { part }: Published,
@@ -97,7 +100,7 @@ export function measuredAt(
   return metrics && { metrics, ci95: intervalsIn(result, at) };
 }
 
-/** Every case of these runs that is complete, or its parts along `by`, of which {@link partAsked} says what there can be. */
+/** Every complete case of these runs, or its parts along `by`, which {@link partAsked} defines. */
 export function measured(
   head: PageHead,
   runs: number[],
@@ -121,7 +124,7 @@ export function measured(
   });
 }
 
-/** What divides a case: its parts, windows of time, and the subflows of a flow in these. */
+/** The divisions of a case: its parts, windows of time, and the subflows of a flow in these. */
 export function isDividing(dimension: string): boolean {
   return isPart(dimension) || dimension === "window" || dimension === "subflow";
 }
@@ -131,13 +134,13 @@ export function valueAt(of: Measured, dimension: string, beside: readonly string
   return of.part[dimension] ?? axisValue(of.one, dimension, beside);
 }
 
-/** A metric of what was measured; `optimum.NAME` is of the optimum. */
+/** A metric of the measurements; `optimum.NAME` is a metric of the optimum. */
 export function metricOf(of: Measured, metric: string): number | null {
   const value = metric.startsWith("optimum.") ? of.optimum[metric.slice(8)] : of.metrics[metric];
   return typeof value === "number" ? value : null;
 }
 
-/** The parts that a figure uses: its own dimensions, and those that `where` names. */
+/** The parts that a figure uses: its own dimensions, and those in `where`. */
 export function partAsked(dimensions: (string | undefined)[], where: Figure["where"]): string[] {
   const named = [...dimensions, ...Object.keys(where ?? {})].filter((name) => name !== undefined);
   const asked = [...new Set(named.filter(isDividing))];

@@ -1,4 +1,4 @@
-/** Distributions of a quantity, by panel and series, out of the tables of the chosen runs. */
+/** Distributions of a quantity, by panel and series, from the tables of the chosen runs. */
 import { axisValue, isPart, isWanted, SIZES, valuesOf, wantedParts } from "./cases";
 import type { Figure, PageHead, RunHead } from "./contract";
 import type { Source } from "./load";
@@ -8,11 +8,11 @@ import type { TableData } from "./table";
 
 export interface Question {
   quantity: string;
-  /** A dimension; what tells curves apart. */
+  /** A dimension that distinguishes curves. */
   series: string;
   /** Dimensions: a panel for each of their values together; empty: one panel. */
   panels: string[];
-  /** A dimension along which each panel is divided once more, as boxes are; undefined: not. */
+  /** A dimension along which each panel is divided further, as for boxes; undefined: none. */
   x?: string | undefined;
   where?: Figure["where"];
 }
@@ -28,7 +28,7 @@ export interface Curve {
 }
 
 export interface Panel {
-  /** Empty if there is one only. */
+  /** Empty if there is only one. */
   name: string;
   curves: Curve[];
 }
@@ -41,10 +41,10 @@ interface Division {
 
 const ALL: Division = { names: [""], place: () => 0 };
 
-/** What stands between the values of several dimensions in a name. */
+/** The separator between the values of several dimensions in a name. */
 export const BETWEEN = " · ";
 
-/** Each value of one with each of the other. */
+/** Each value of one combined with each of the other. */
 function together(a: Division, b: Division): Division {
   const n = b.names.length;
   const names = a.names.flatMap((first) =>
@@ -74,7 +74,7 @@ function byPart(table: TableData, quantity: Quantity, part: string, wanted: stri
   return { names, place: (row) => places[codes[row] as number] ?? -1 };
 }
 
-/** Classes overlap: those that are wanted are looked through in their order, by default the four that do not. */
+/** Classes overlap: the selected ones are tried in order, by default the four that do not overlap. */
 function bySize(sizes: ArrayLike<number>, wanted: string[] | null): Division {
   const classes = wanted ? SIZES.filter(([name]) => wanted.includes(name)) : SIZES.slice(0, 4);
   const place = (row: number) => {
@@ -84,7 +84,7 @@ function bySize(sizes: ArrayLike<number>, wanted: string[] | null): Division {
   return { names: classes.map(([name]) => name), place };
 }
 
-/** Whether there is anything that this quantity can be divided by. */
+/** Whether there is anything by which this quantity can be divided. */
 export function canDivide(quantity: string, dimension: string): boolean {
   return !isPart(dimension) || QUANTITIES[quantity]?.parts[dimension] !== undefined;
 }
@@ -118,7 +118,7 @@ function buckets(run: RunHead, runs: RunHead[], table: TableData, question: Ques
     const [panel, x, own] = [panels.place(row), xs.place(row), series.place(row)];
     return panel < 0 || x < 0 || own < 0 ? -1 : (panel * m + x) * n + own;
   };
-  // Two passes: how many each bucket has, then into arrays of that size.
+  // Two passes: first the size of each bucket, then into arrays of that size.
   const places = new Int32Array(table.rows);
   const counts = new Uint32Array(panels.names.length * m * n);
   for (let row = 0; row < table.rows; row++) {
@@ -140,7 +140,7 @@ function buckets(run: RunHead, runs: RunHead[], table: TableData, question: Ques
   return { panels: panels.names, xs: xs.names, series: series.names, filled, weighed };
 }
 
-/** The distributions that a question is of, in the order of the experiment; those without a value are left out. */
+/** The requested distributions, in the order of the experiment; those without a value are left out. */
 export async function distributions(
   source: Source,
   head: PageHead,

@@ -1,6 +1,6 @@
-/** The settings of an experiment, as its TOML has them. */
+/** The settings of an experiment, from its TOML. */
 
-/** The keys of TOML with their values as they are written. Enough for what the program writes: no dotted keys, no dates. */
+/** The keys of TOML with their values as written. Enough for the program's output: no dotted keys, no dates. */
 export function settings(toml: string): Map<string, string> {
   const all = new Map<string, string>();
   const counts = new Map<string, number>();

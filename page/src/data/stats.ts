@@ -1,10 +1,10 @@
-/** Statistics, as the program computes them. */
+/** Statistics, computed in the same way as by the program. */
 
-/** A distribution: its values in order, and how many of each there are if not one. */
+/** A distribution: its values in order, and the count of each if not 1. */
 export interface Distribution {
   /** Ascending. */
   values: Float64Array;
-  /** How many values there are up to each place, this one included; null: each stands once. */
+  /** How many values there are up to each place, this one included; null: each occurs once. */
   cumulative: Float64Array | null;
   /** How many values there are in all. */
   count: number;
@@ -12,7 +12,7 @@ export interface Distribution {
 
 export const EMPTY: Distribution = { values: new Float64Array(), cumulative: null, count: 0 };
 
-/** Values that are no numbers do not count. */
+/** Values that are not numbers do not count. */
 export function distribution(values: ArrayLike<number>, weights?: ArrayLike<number>): Distribution {
   if (weights) return weighted(values, weights);
   const kept = Float64Array.from(values).filter((value) => !Number.isNaN(value));
@@ -63,8 +63,8 @@ export function upperBound(ascending: ArrayLike<number>, wanted: number): number
 }
 
 /**
- * The smallest value that at least `percent` per cent of all do not exceed: it occurred. Integer arithmetic as long as
- * `percent` is whole, so that it is the value that the program prints.
+ * The smallest value that at least `percent` per cent of all do not exceed: it occurred. Integer arithmetic
+ * as long as `percent` is whole, so that it equals the program's value.
  */
 export function percentile(of: Distribution, percent: number): number {
   if (of.count === 0) return Number.NaN;
@@ -73,7 +73,7 @@ export function percentile(of: Distribution, percent: number): number {
   return of.values[Math.min(place, of.values.length - 1)] as number;
 }
 
-/** The share of all that does not exceed `x`. */
+/** The share of all values that do not exceed `x`. */
 export function shareUpTo(of: Distribution, x: number): number {
   if (of.count === 0) return Number.NaN;
   const place = upperBound(of.values, x);
@@ -99,9 +99,10 @@ export interface Step {
 }
 
 /**
- * The steps of an empirical distribution that are distinguishable on a drawing. `cellX` and `cellShare` give the cell of a
- * grid of pixels. A run of steps in one column or one row of the grid is drawn by its first and its last: the curve is
- * nowhere off by more than a cell, has at most two points for each row or column, and keeps the least and the most value.
+ * The steps of an empirical distribution that are distinguishable on a drawing. `cellX` and `cellShare` give
+ * the cell of a grid of pixels. A run of steps in one column or one row of the grid is drawn by its first and
+ * its last: the curve is nowhere off by more than a cell, has at most two points for each row or column, and
+ * keeps the minimum and the maximum.
  */
 export function steps(
   of: Distribution,

@@ -4,18 +4,18 @@ import { type Data, DataType, type Field, tableFromIPC, type Vector } from "apac
 export type Numbers = Float64Array | Float32Array | Uint32Array;
 
 export interface Words {
-  /** Places in `words`; {@link MISSING} where there is none. */
+  /** Indices in `words`; {@link MISSING} if there is none. */
   codes: Int32Array;
   words: string[];
 }
 
-/** The code of a text that is missing. */
+/** The code of a missing text. */
 export const MISSING = -1;
 
 export interface TableData {
   readonly rows: number;
   has(column: string): boolean;
-  /** NaN where a value is missing; columns of differences are restored. Not to be written to. */
+  /** NaN for missing values; columns of differences are restored. Read-only. */
   number(column: string): Numbers;
   text(column: string): Words;
 }
@@ -24,7 +24,7 @@ function isSet(bitmap: Uint8Array, bit: number): boolean {
   return (((bitmap[bit >> 3] ?? 0) >> (bit & 7)) & 1) === 1;
 }
 
-/** Whether the value of row `i` of a chunk is there. */
+/** Whether row `i` of a chunk has a value. */
 function missingRows(chunk: Data): (i: number) => boolean {
   const bitmap = chunk.nullBitmap;
   if (chunk.nullCount === 0 || !bitmap || bitmap.length === 0) return () => false;
@@ -61,7 +61,7 @@ function numbersOf(vector: Vector, field: Field): Numbers {
   return all;
 }
 
-/** Values of their differences; a missing one leaves the sum as it is. */
+/** Values from their differences; a missing one leaves the sum unchanged. */
 function restore(values: Float64Array) {
   let sum = 0;
   for (let i = 0; i < values.length; i++) {
@@ -103,10 +103,10 @@ function textOf(vector: Vector): Words {
   return { codes, words };
 }
 
-/** An Arrow IPC stream as a table. Columns are unpacked when they are first asked for. */
+/** An Arrow IPC stream as a table. Columns are unpacked at the first request. */
 export function decodeTable(bytes: Uint8Array): TableData {
   const table = tableFromIPC(bytes);
-  // Data that is no stream at all is read as a stream without columns.
+  // Data that is not a stream at all is read as a stream without columns.
   if (table.schema.fields.length === 0) throw new Error("it is not an Arrow stream");
   const fields = new Map(table.schema.fields.map((field) => [field.name, field]));
   const numbers = new Map<string, Numbers>();

@@ -1,10 +1,10 @@
-/** What flows got in windows of time. */
+/** The rates of flows in windows of time. */
 import { magnitude } from "./cases";
 import type { CaseResult, Metrics, RunHead, WindowResult } from "./contract";
 import { settings } from "./settings";
 import { halfWidth95 } from "./stats";
 
-/** A window by its name; also a group in it, and one subflow of the group's only flow. */
+/** A window by its name; or a group in it, or one subflow of the group's only flow. */
 export type InWindow = { window: string; group?: string; subflow?: string };
 
 /** The metrics of a window, or of a part of it. */
@@ -18,7 +18,7 @@ export function metricsIn(
   return subflow === undefined ? flows?.metrics : flows?.subflows?.[Number(subflow)];
 }
 
-/** All windows of a case, divided by what is asked for; a subflow is one of a group. */
+/** All windows of a case, with the requested divisions; a subflow belongs to a group. */
 export function windowsOf(result: CaseResult, asked: readonly string[]): InWindow[] {
   return Object.entries(result.windows ?? {}).flatMap(([window, { groups }]): InWindow[] => {
     if (!asked.includes("group") && !asked.includes("subflow")) return [{ window }];
@@ -29,7 +29,7 @@ export function windowsOf(result: CaseResult, asked: readonly string[]): InWindo
   });
 }
 
-/** The intervals of means over seeds, which the results themselves do not have of windows. */
+/** The intervals of means over seeds, which the results themselves do not have for windows. */
 export function intervalsIn(result: CaseResult, at: InWindow): Metrics {
   const seeds = (result.seeds ?? []).map((seed) => metricsIn(seed.windows, at) ?? {});
   const out: Metrics = {};
@@ -41,7 +41,7 @@ export function intervalsIn(result: CaseResult, at: InWindow): Metrics {
   return out;
 }
 
-/** The windows of an experiment with their two ends as they are written, in the order of time. */
+/** The windows of an experiment with their two ends as written, in the order of time. */
 export function windowEnds(run: RunHead): Map<string, [string, string]> {
   const all: [string, [string, string]][] = [];
   for (const [key, value] of settings(run.experiment.resolved)) {

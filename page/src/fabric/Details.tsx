@@ -1,4 +1,4 @@
-/** What is known of a link, of a node, of a layer. */
+/** Details about a link, a node or a layer. */
 import { useMemo } from "preact/hooks";
 import type { Network } from "../data/contract";
 import { formatted } from "../data/format";
@@ -16,7 +16,7 @@ export function layerOf(network: Network, port: number): string {
   return network.layers[network.ports.layer[port] ?? -1] ?? "";
 }
 
-/** Both directions of a link: the one that was meant first. */
+/** Both directions of a link: the selected one first. */
 export function directions(network: Network, port: number): number[] {
   const twin = network.ports.twin[port];
   return twin === undefined || twin === port || twin < 0 ? [port] : [port, twin];
@@ -98,12 +98,12 @@ export interface LinkDetailProps {
   queues: TableData | null;
   series: readonly PortSeries[];
   theme: number;
-  /** Whether a row of the queues stands for several intervals. */
+  /** Whether a row of the queues represents several intervals. */
   longest: boolean;
   onClose: () => void;
 }
 
-/** Totals of both directions, and what they did over time. */
+/** Totals of both directions, and their values over time. */
 export function LinkDetail({
   network,
   port,

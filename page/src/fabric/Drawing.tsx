@@ -1,4 +1,4 @@
-/** The network on a canvas: zoomed, panned, pointed at. */
+/** The network on a canvas, with zooming, panning and pointing. */
 import { select } from "d3-selection";
 import { type D3ZoomEvent, type ZoomBehavior, zoom, zoomIdentity } from "d3-zoom";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -17,7 +17,7 @@ export interface DrawingProps {
   /** Changes with the theme. */
   theme: number;
   onPick: (hit: Hit | null) => void;
-  /** What stands beside the pointer. */
+  /** The text next to the pointer. */
   tip: (hit: Hit) => preact.ComponentChildren;
 }
 
@@ -33,7 +33,7 @@ export function themeOf(element: Element): Look["theme"] {
   };
 }
 
-/** How the layout fits the width; what is wider than high keeps its height on a narrow screen. */
+/** How the layout fits the width; a layout wider than high keeps its height on a narrow screen. */
 export function fitted(scene: Scene, width: number): { scale: number; height: number } {
   const scale = width / scene.layout.width;
   return { scale, height: Math.round(Math.max(scene.layout.height * Math.max(scale, 0.55), 200)) };
@@ -160,7 +160,7 @@ export function Drawing({ scene, look, label, width, theme, onPick, tip }: Drawi
   );
 }
 
-/** The view in the units of the layout; what is lower than the figure stands in its middle. */
+/** The view in the units of the layout; a layout lower than the figure is centred in it. */
 export function placed(view: View, scene: Scene, scale: number, height: number): View {
   const slack = Math.max(0, height - scene.layout.height * scale) / 2;
   return { k: view.k * scale, x: view.x, y: view.y + slack * view.k };

@@ -1,4 +1,4 @@
-/** The network of a run: how busy its links were, and which way flows went. */
+/** The network of a run: how busy its links were, and the paths of flows. */
 import { useMemo, useState } from "preact/hooks";
 import { Frame } from "../charts/Frame";
 import { Message, useLoaded, useWidth } from "../charts/Lazy";

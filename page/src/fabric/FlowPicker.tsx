@@ -1,4 +1,4 @@
-/** Chooses the flow whose way is shown. */
+/** Chooses the flow whose path is shown. */
 import { useMemo, useState } from "preact/hooks";
 import { matches } from "../time/series";
 import type { FlowItem, Ways } from "./paths";
@@ -7,7 +7,7 @@ const LISTED = 60;
 
 export interface FlowPickerProps {
   items: readonly FlowItem[];
-  /** Of a host that was clicked. */
+  /** For a clicked host. */
   search: string;
   onSearch: (search: string) => void;
   chosen: FlowItem | null;

@@ -1,4 +1,4 @@
-/** The links as a table, the greatest first: the way to them without a pointer. */
+/** The links as a table, the greatest first: the access to them without a pointer. */
 import { useState } from "preact/hooks";
 import type { Network } from "../data/contract";
 import { formatted } from "../data/format";

@@ -1,4 +1,4 @@
-/** Which interval the colours are of, or the whole run; can be played. */
+/** Selects the interval for the colours, or the whole run; can be played. */
 import { useEffect, useState } from "preact/hooks";
 import { formatted } from "../data/format";
 import type { Intervals } from "./values";

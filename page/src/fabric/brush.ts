@@ -1,10 +1,10 @@
-/** What a network is drawn with: the same strokes on a canvas and in an SVG. */
+/** The drawing interface of a network: the same strokes on a canvas and in an SVG. */
 
 export interface Brush {
   line(x0: number, y0: number, x1: number, y1: number, colour: string, width: number, alpha: number): void;
   disc(x: number, y: number, radius: number, fill: string, edge: string, alpha: number): void;
   box(x: number, y: number, width: number, height: number, fill: string, edge: string, alpha: number): void;
-  /** With a halo of the background, so that it can be read on lines; none if that is empty. */
+  /** With a halo in the background colour, so that it is readable on lines; no halo if the colour is empty. */
   text(x: number, y: number, words: string, style: TextStyle): void;
 }
 
@@ -78,7 +78,7 @@ export class CanvasBrush implements Brush {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Rounded, for a file of thousands of lines has as many digits as it needs. */
+/** Rounded, so that a file of thousands of lines has no needless digits. */
 const round = (value: number) => Math.round(value * 100) / 100;
 
 export class SvgBrush implements Brush {

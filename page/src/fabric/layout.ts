@@ -1,4 +1,4 @@
-/** Where nodes stand: in layers if the network has them, else where forces bring them to rest. */
+/** The positions of nodes: in layers if the network has them, otherwise by a force simulation. */
 import {
   forceCollide,
   forceLink,
@@ -18,18 +18,18 @@ export interface Layout {
   height: number;
   /** Pods as spans of their hosts on the lowest layer; none if there is only one, or no layers. */
   pods: { name: string; from: number; to: number }[];
-  /** The layers of nodes from the top, and where they stand. */
+  /** The layers of nodes from the top, and their positions. */
   rows: { name: string; y: number }[];
 }
 
-/** The names of layers of nodes are those that their nodes have in common: `edge 12` → `edge`. */
+/** The name of a layer of nodes is the common part of its nodes' names: `edge 12` → `edge`. */
 export function rowName(names: readonly string[]): string {
   const stems = new Set(names.map((name) => name.replace(/[\s\d.:_/-]+$/, "").trim()));
   const [only] = stems;
   return stems.size === 1 && only ? only : "";
 }
 
-/** Nodes of each level; hosts by pod and rack, all others below the middle of what is under them. */
+/** Nodes of each level; hosts by pod and rack, all others by the middle of the nodes below them. */
 export function orders(network: Network): number[][] {
   const { name, level, rack, pod } = network.nodes;
   const top = level.reduce((most, one) => Math.max(most, one), 0);
@@ -53,7 +53,7 @@ export function orders(network: Network): number[][] {
   const below = neighboursBelow(network);
   for (const row of rows.slice(1)) {
     const middle = new Map(row.map((node) => [node, mean(below[node] ?? [], place)]));
-    // Equal middles, as of the switches of a pod, up to the rounding of the mean.
+    // Equal middles, as for the switches of a pod, up to the rounding of the mean.
     row.sort((a, b) => {
       const apart = (middle.get(a) ?? 0) - (middle.get(b) ?? 0);
       return Math.abs(apart) > 1e-9 ? apart : natural(name[a] ?? "", name[b] ?? "");
@@ -79,14 +79,14 @@ function mean(nodes: readonly number[], place: ArrayLike<number>): number {
 }
 
 /**
- * Places as near as can be to where they are wanted, at least `gap` apart, in the given order: blocks of places that push
- * each other stand around the mean of where they want to be.
+ * Positions as close as possible to the wanted ones, at least `gap` apart, in the given order: blocks of
+ * positions that push each other are around the mean of their wanted positions.
  */
 export function spread(wanted: readonly number[], gap: number): number[] {
   const blocks: { sum: number; count: number }[] = [];
   const at = (block: { sum: number; count: number }) => block.sum / block.count;
   wanted.forEach((place, i) => {
-    // Without the gaps, places only have to ascend.
+    // Without the gaps, positions only have to ascend.
     blocks.push({ sum: place - i * gap, count: 1 });
     for (let last = blocks.length - 1; last > 0; last--) {
       const [before, own] = [blocks[last - 1], blocks[last]];
@@ -106,7 +106,7 @@ const MARGIN = 24;
 /** Room for the names of layers. */
 const LEFT = 84;
 const ROW = 150;
-/** How much further apart hosts of two racks, of two pods are than those of one rack. */
+/** The additional distance between hosts of two racks, and of two pods. */
 const RACK_GAP = 0.7;
 const POD_GAP = 1.6;
 
@@ -136,7 +136,7 @@ export function layeredLayout(network: Network): Layout {
   return { x, y, width: WIDTH, height, pods: podsOf(network, rows[0] ?? [], x), rows: named.reverse() };
 }
 
-/** Where hosts stand in their row, in widths of one: racks and pods apart. */
+/** The positions of hosts in their row, in host widths: racks and pods are separated. */
 function hostSteps(network: Network, row: readonly number[]): number[] {
   const { rack, pod } = network.nodes;
   const host = (node: number | undefined) => Math.floor((node ?? 0) / Math.max(1, network.addresses));
@@ -172,7 +172,7 @@ interface Body extends SimulationNodeDatum {
 /** At rest, so that it is the same every time it is opened; turned until it is wider than high. */
 export function forceLayout(network: Network): Layout {
   const count = network.nodes.level.length;
-  // On a circle by their numbers: d3's own start and its jiggle follow no random source either.
+  // On a circle by their numbers: d3's own start and its jiggle are deterministic too.
   const bodies: Body[] = Array.from({ length: count }, (_, i) => ({
     x: Math.cos((2 * Math.PI * i) / count) * 200,
     y: Math.sin((2 * Math.PI * i) / count) * 200,
@@ -214,7 +214,7 @@ function ends(values: readonly number[]): [number, number] {
   ];
 }
 
-/** Its longest direction lies across; the first node to the left. */
+/** Its longest direction is horizontal, with the first node on the left. */
 function turn(bodies: Body[]): void {
   const n = bodies.length;
   const [mx, my] = [

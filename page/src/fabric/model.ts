@@ -1,4 +1,4 @@
-/** What the colours of a network mean just now: the whole run, or one interval. */
+/** The current meaning of a network's colours: the whole run, or one interval. */
 import type { Network } from "../data/contract";
 import { formatted } from "../data/format";
 import { endOf } from "./scale";
@@ -6,17 +6,17 @@ import { type Intervals, LINK_METRICS, type LinkMetric, type Totals, totalOf } f
 
 export interface Shown {
   metric: LinkMetric;
-  /** Of each port; NaN if nothing is known. */
+  /** For each port; NaN if unknown. */
   values: Float64Array;
-  /** Where the scale ends. */
+  /** The end of the scale. */
   most: number;
   /** From 0 to 1. */
   shares: Float64Array;
-  /** The least first. */
+  /** In ascending order. */
   order: Uint32Array;
 }
 
-/** In one interval only utilisation and queues are known. */
+/** For one interval, only utilisation and queues are known. */
 export function metricIn(metric: LinkMetric, interval: number | null): LinkMetric {
   if (interval === null) return metric === "queue" ? "utilisation" : metric;
   return metric === "queue" ? "queue" : "utilisation";

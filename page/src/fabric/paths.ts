@@ -1,4 +1,4 @@
-/** Which way a flow went: the ports of its subflows, if the run has kept them. */
+/** The path of a flow: the ports of its subflows, if the run has kept them. */
 import type { Network } from "../data/contract";
 import type { TableData } from "../data/table";
 import { MISSING } from "../data/table";
@@ -18,7 +18,7 @@ export function hostName(network: Network, host: number): string {
   return network.nodes.name[host * Math.max(1, network.addresses)] ?? `host ${host}`;
 }
 
-/** The host that a node is an address of; null if it is a switch. */
+/** The host to which a node belongs as an address; null for a switch. */
 export function hostOf(network: Network, node: number): number | null {
   return network.nodes.level[node] === 0 ? Math.floor(node / Math.max(1, network.addresses)) : null;
 }

@@ -1,6 +1,6 @@
 /**
- * Colours of amounts: magma, whose steps look equally far apart also to those who cannot tell red from green. It begins
- * near the background of each theme, so that what is idle stays in it.
+ * Colours of amounts: magma, whose steps look equally far apart even to readers who cannot distinguish red
+ * from green. It begins near the background of each theme, so that idle parts fade into it.
  */
 const LIGHT = [
   "#e4e2ea",
@@ -44,7 +44,7 @@ function table(stops: readonly string[]): string[] {
   });
 }
 
-/** The colour of a share from 0 to 1; what is no number has none. */
+/** The colour of a share from 0 to 1; none for NaN. */
 export function colourOf(share: number, dark: boolean): string {
   const key = dark ? "dark" : "light";
   const colours = made.get(key) ?? table(dark ? DARK : LIGHT);
@@ -53,13 +53,13 @@ export function colourOf(share: number, dark: boolean): string {
   return colours[place] ?? "";
 }
 
-/** The scale as a CSS gradient, from the least to the most. */
+/** The scale as a CSS gradient, from the lowest to the highest. */
 export function gradient(dark: boolean): string {
   const stops = Array.from({ length: 11 }, (_, i) => colourOf(i / 10, dark));
   return `linear-gradient(to right, ${stops.join(", ")})`;
 }
 
-/** Where the scale of a metric ends: 1, 2 or 5 times a power of ten, not below the greatest value. */
+/** The end of a metric's scale: 1, 2 or 5 times a power of ten, not below the greatest value. */
 export function endOf(most: number): number {
   if (!(most > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(most));

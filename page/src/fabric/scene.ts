@@ -1,23 +1,23 @@
-/** What of a network is drawn where, and what lies under the pointer. */
+/** The positions of a network's parts in the drawing, and the part under the pointer. */
 import type { Network } from "../data/contract";
 import type { Brush } from "./brush";
 import type { Layout } from "./layout";
 
 export interface View {
-  /** As d3-zoom has it: a place of the layout is at `k * x + x0` of the screen. */
+  /** As in d3-zoom: a position x in the layout is at `k * x + x0` on the screen. */
   k: number;
   x: number;
   y: number;
 }
 
-/** A highlighted way through the network. */
+/** A highlighted path through the network. */
 export interface Way {
   ports: readonly number[];
   colour: string;
 }
 
 export interface Look {
-  /** From 0 to 1 of each port; NaN if nothing is known of it. */
+  /** From 0 to 1 for each port; NaN if unknown. */
   shares: Float64Array;
   colourOf: (share: number) => string;
   /** Ports in the order in which they are drawn: the greatest last. */
@@ -31,11 +31,11 @@ export interface Look {
 
 export type Hit = { kind: "port"; port: number } | { kind: "node"; node: number };
 
-/** How near the pointer must be, in pixels. */
+/** How close the pointer must be, in pixels. */
 const REACH = 7;
 
 export class Scene {
-  /** How far the nodes of each level are apart in the layout: the least distance. */
+  /** The minimum distance between nodes of each level in the layout. */
   readonly #gap: Float64Array;
   readonly #rowOf: readonly { name: string }[];
   /** The length of the longest name of each level. */
@@ -67,13 +67,13 @@ export class Scene {
     return this.#rowOf.length > 0 ? (this.#gap[this.network.nodes.level[node] ?? 0] ?? 60) : 60;
   }
 
-  /** Thinner where links are many, thicker when they are looked at closely. */
+  /** Thinner if there are many links, thicker when zoomed in. */
   width(view: View): number {
     const links = this.network.ports.from.length / 2;
     return Math.min(3, Math.max(0.5, 2.4 * Math.min(1, (120 / links) ** 0.45)) * Math.sqrt(view.k));
   }
 
-  /** Each direction keeps to its right, so that both are seen. */
+  /** Each direction is drawn on its right side, so that both are visible. */
   ends(port: number, view: View, offset: number): [number, number, number, number] {
     const { from, to } = this.network.ports;
     const [a, b] = [from[port] ?? 0, to[port] ?? 0];
@@ -123,13 +123,13 @@ export class Scene {
         size: 11,
         anchor: "start",
       } as const;
-      // Beside the row, or above it where there is no room.
+      // Next to the row, or above it if there is no room.
       const above = view.k < 0.8 ? 18 : 0;
       if (row.name) brush.text(2, row.y * view.k + view.y - above, row.name, style);
     }
   }
 
-  /** Ways that share a link run beside each other. */
+  /** Paths that share a link are drawn next to each other. */
   #paintWays(brush: Brush, view: View, look: Look, thick: number): void {
     const lanes = new Map<number, number>();
     const wide = Math.max(2.5, thick);
@@ -185,7 +185,7 @@ export class Scene {
     }
   }
 
-  /** A node, else the nearest direction of a link. */
+  /** A node, otherwise the nearest direction of a link. */
   hit(px: number, py: number, view: View): Hit | null {
     let best: Hit | null = null;
     let least = REACH;
@@ -210,7 +210,7 @@ export class Scene {
   }
 }
 
-/** As much of the names of a row as there is room for in all of it: whole names, their numbers, or nothing. */
+/** As much of the names of a row as fits for all of them: whole names, their numbers, or nothing. */
 export function label(name: string, room: number, longest: number, whole: boolean): string {
   if (whole || longest * 5.6 + 6 < room) return name;
   const number = /\d[\d.]*$/.exec(name)?.[0] ?? "";

@@ -1,4 +1,4 @@
-/** What a port did: in the whole run, or in one interval. */
+/** The values of a port: for the whole run, or for one interval. */
 import type { Network } from "../data/contract";
 import type { Numbers, TableData } from "../data/table";
 import { firstEndingAfter } from "../time/decimate";
@@ -24,7 +24,10 @@ export const LINK_METRICS: Record<LinkMetric, { title: string; unit: string; nee
   queue: { title: "Queue", unit: "packets", needs: "queues" },
 };
 
-/** Totals by the number of the port. What a link carried is over its rate at the start times the length of the run. */
+/**
+ * Totals by the number of the port. The utilisation of a link is its carried data relative to its initial
+ * rate times the length of the run.
+ */
 export function totalsOf(
   links: TableData | null,
   scope: Pick<Scope, "case" | "seed">,
@@ -55,7 +58,7 @@ export function totalOf(totals: Totals | null | undefined, metric: LinkMetric): 
   return metric === "utilisation" ? totals.utilisation_ratio : totals[metric];
 }
 
-/** What ports did in the interval at an instant. */
+/** The values of ports in the interval at an instant. */
 export class Intervals {
   #series: (PortSeries | undefined)[];
   #times: { start: Numbers; duration: Numbers };

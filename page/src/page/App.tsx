@@ -1,4 +1,4 @@
-/** The page: of the runs that it holds, or of those that `tresse view` serves. */
+/** The page of the runs that it contains, or of those that `tresse view` serves. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Message, useLoaded } from "../charts/Lazy";
 import { isEmbedded, pageSource, type Source, servedSource } from "../data/load";
@@ -12,7 +12,7 @@ export function App() {
   return source ? <Opened source={source} /> : <Served />;
 }
 
-/** The runs that an address such as `#/run?run=a&run=b` is of; null: of the list. */
+/** The runs in an address such as `#/run?run=a&run=b`; null: the list. */
 function chosenRuns(hash: string): string[] | null {
   const query = /^#\/run\?(.*?)(#.*)?$/.exec(hash)?.[1];
   const runs = query === undefined ? [] : new URLSearchParams(query).getAll("run");
@@ -23,7 +23,7 @@ function Served() {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
     const moved = () => {
-      // Links to sections leave the run where it is.
+      // Links to sections do not change the run.
       if (location.hash === "" || location.hash.startsWith("#/")) setHash(location.hash);
     };
     window.addEventListener("hashchange", moved);
@@ -46,7 +46,7 @@ function ServedRuns({ runs }: { runs: string[] }) {
 }
 
 function Opened({ source }: { source: Source }) {
-  // A page that is read again stays as it is until the new one is there: source and head change together.
+  // A page that is read again stays unchanged until the new one has arrived: source and head change together.
   const opened = useLoaded(async () => ({ source, head: await source.head() }), [source]);
   if (opened.state === "loading") return <p class="loading">Opening …</p>;
   if (opened.state === "failed") return <Message error={opened.error} />;

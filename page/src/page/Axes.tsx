@@ -1,4 +1,4 @@
-/** How metrics depend on the axes of an experiment. */
+/** The dependence of metrics on the axes of an experiment. */
 import { useMemo, useState } from "preact/hooks";
 import { Bars, markRows } from "../charts/Bars";
 import { Frame } from "../charts/Frame";
@@ -16,7 +16,7 @@ import { intervals, usePage, whichRuns } from "./context";
 import { Select, Toggle } from "./controls";
 import { fromPaper } from "./DeclaredFigure";
 
-/** The axes that a metric can be drawn against: those with values beside the scheme's own. */
+/** The axes that a metric can be drawn against: those with values other than the scheme's own. */
 export function drawableAxes(head: PageHead): string[] {
   return axesOf(head.runs).filter(
     (axis) => axis !== "scheme" && (axis !== "subflows" || hasSweep(head.runs)),
@@ -52,7 +52,7 @@ function useMetric(head: PageHead, runs: number[]) {
   return { metric, select: <Select label="Metric" value={metric} choices={choices} choose={setMetric} /> };
 }
 
-/** An axis of the experiment's own says more than the pattern. */
+/** The experiment's own axis says more than the pattern. */
 function firstAxis(axes: string[]): string {
   return axes.find((axis) => axis.includes(".")) ?? axes.find((axis) => axis === "subflows") ?? axes[0] ?? "";
 }

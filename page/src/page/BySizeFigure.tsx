@@ -1,4 +1,4 @@
-/** What flows of each size pay. */
+/** The cost for flows of each size. */
 import { useState } from "preact/hooks";
 import { BySize, bySizeRows } from "../charts/BySize";
 import { Frame } from "../charts/Frame";

@@ -1,4 +1,4 @@
-/** What a paper claims, and whether it holds here. */
+/** The claims of a paper, and whether they hold here. */
 import { useState } from "preact/hooks";
 import { runLetter } from "../charts/series";
 import type { Claim, Verdict } from "../data/contract";

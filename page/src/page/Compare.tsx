@@ -1,4 +1,4 @@
-/** Two runs case by case, and what differs in what they ran. */
+/** Two runs case by case, and the differences in their settings. */
 import { useMemo, useState } from "preact/hooks";
 import { save } from "../charts/export";
 import { csv } from "../charts/rows";

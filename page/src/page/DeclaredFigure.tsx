@@ -1,4 +1,4 @@
-/** A figure that the experiment declares, drawn of the runs that declare it. */
+/** A figure that the experiment declares, drawn from the runs that declare it. */
 import { Boxes, boxRows, upperEnd } from "../charts/Boxes";
 import { Cdf, cdfEnd, type PublishedPoint } from "../charts/Cdf";
 import { cdfRows } from "../charts/cdfRows";
@@ -22,7 +22,7 @@ export interface DeclaredProps {
   figure: Figure;
   /** The runs that declare it. */
   runs: number[];
-  /** Of a figure that was asked for by its name. */
+  /** For a figure that was requested by its name. */
   large?: boolean;
 }
 
@@ -62,12 +62,12 @@ export function panelsOf(head: PageHead, runs: number[], figure: Figure): string
   const x = figure.chart === "cdf" || figure.chart === "scatter" ? undefined : figure.x;
   const dimensions = [...own, x, figure.series ?? "scheme"].filter((name) => name !== undefined);
   const all = runs.flatMap((run) => head.runs[run] ?? []);
-  // Distributions may be of several parts together; a metric is of one.
+  // Distributions may cover several parts together; a metric covers one.
   const parts = x === undefined && figure.chart === "cdf" ? [] : mixedParts(figure.where, dimensions);
   return [...own, ...parts, ...unnamedAxes(all, dimensions, figure.where)];
 }
 
-/** The id of a figure in the page; of several experiments each has its own. */
+/** The id of a figure in the page; unique even with several experiments. */
 export function figureId(head: PageHead, run: number | undefined, figure: Figure): string {
   const experiments = new Set(head.runs.map((one) => one.report.experiment));
   const prefix =
@@ -101,7 +101,7 @@ function mostIn(panels: Panel[]): number {
   return Math.max(...panels.flatMap(({ curves }) => curves.map((curve) => percentile(curve.of, 100))));
 }
 
-/** What is still being read, or could not be, in the place of a drawing. */
+/** The replacement for a drawing while data is read, or if it could not be read. */
 export function Pending({ of }: { of: Exclude<Loaded<unknown>, { state: "ready" }> }) {
   return of.state === "failed" ? <Message error={of.error} /> : <p class="loading">Reading …</p>;
 }

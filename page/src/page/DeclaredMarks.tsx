@@ -78,7 +78,7 @@ export function DeclaredMarks({ figure, runs, height }: OneProps) {
   );
 }
 
-/** The cells of a matrix: a row for each series, of several runs for each of each. */
+/** The cells of a matrix: a row for each series, with several runs for each series of each run. */
 function cellsOf(marks: Mark[], row: (mark: Mark) => string): { cells: HeatCell[]; ys: string[] } {
   const cells = marks.filter(isOurs).map((mark) => ({ ...mark, y: row(mark) }));
   return { cells, ys: [...new Set(cells.map((cell) => cell.y))] };

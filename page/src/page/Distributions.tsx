@@ -1,4 +1,4 @@
-/** Distributions of any quantity that the runs have. */
+/** Distributions of any quantity of the runs. */
 import { useState } from "preact/hooks";
 import { Boxes, boxRows } from "../charts/Boxes";
 import { Cdf } from "../charts/Cdf";
@@ -17,14 +17,14 @@ import { ofHowMany, usePage, whichRuns } from "./context";
 import { Select, Toggle } from "./controls";
 import { Pending } from "./DeclaredFigure";
 
-/** The quantities that any of these runs has. */
+/** The quantities of any of these runs. */
 export function quantitiesOf(head: PageHead): string[] {
   return Object.keys(QUANTITIES).filter((name) =>
     head.runs.some((run) => run.tables[QUANTITIES[name]?.table ?? ""] !== undefined),
   );
 }
 
-/** What the panels may be of: axes of the cases, parts of the rows. */
+/** The possible dimensions of panels: axes of the cases, parts of the rows. */
 function divisions(head: PageHead, quantity: string): string[] {
   return [...otherAxes(head.runs), ...PARTS.filter((part) => canDivide(quantity, part))];
 }
@@ -55,7 +55,7 @@ function quantityChoices(quantities: string[]) {
   return quantities.map((value) => ({ value, label: capitalised(named(value)) }));
 }
 
-/** The values of the chosen dimension and of those axes that would be mixed otherwise. */
+/** The values of the chosen dimension and of the axes that would otherwise be mixed. */
 function panelDimensions(head: PageHead, chosen: string, x?: string): string[] {
   const own = chosen === "" ? [] : [chosen];
   const dimensions = [...own, "scheme", ...(x ? [x] : [])];
@@ -70,7 +70,7 @@ function total(panels: Panel[]): number {
   return panels.reduce((sum, panel) => sum + panel.curves.reduce((own, curve) => own + curve.of.count, 0), 0);
 }
 
-/** Whether a pattern has parts of its own, which are not to be mixed unless somebody asks for it. */
+/** Whether a pattern has its own parts, which should not be mixed unless requested. */
 function hasGroups(head: PageHead): boolean {
   return head.runs.some((run) => run.report.cases.some((one) => one.by.group !== undefined));
 }

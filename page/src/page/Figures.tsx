@@ -1,4 +1,4 @@
-/** The figures that the experiments declare; the one that was asked for by its name first. */
+/** The figures that the experiments declare, with the one requested by its name first. */
 import { isWanted } from "../data/cases";
 import type { Figure, PageHead } from "../data/contract";
 import { usePage } from "./context";
@@ -10,7 +10,7 @@ interface Declared {
   asked: boolean;
 }
 
-/** Each figure once, with all runs that declare it alike. */
+/** Each figure once, with all runs that declare it identically. */
 export function declaredFigures(head: PageHead): Declared[] {
   const all = new Map<string, Declared>();
   head.runs.forEach((run, place) => {
@@ -26,7 +26,7 @@ export function declaredFigures(head: PageHead): Declared[] {
   return [...all.values()].sort((a, b) => Number(b.asked) - Number(a.asked));
 }
 
-/** Whether the runs have any of the cases that a figure is of: `--only` may have left them out. */
+/** Whether the runs have any of a figure's cases: `--only` may have left them out. */
 function hasCases(head: PageHead, { figure, runs }: Declared): boolean {
   return runs.some((run) => head.runs[run]?.cases.some((one) => isWanted(one, figure.where)));
 }

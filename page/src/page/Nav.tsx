@@ -1,4 +1,4 @@
-/** Where the reader is, and where else to go. */
+/** The current section, and links to the others. */
 import { useEffect, useState } from "preact/hooks";
 import { drawAll } from "../charts/Lazy";
 import { ThemeToggle } from "./theme";
@@ -8,7 +8,7 @@ export interface NavItem {
   title: string;
 }
 
-/** The section that the reader is in: the last whose head is above the upper third of the window. */
+/** The current section: the last one whose heading is above the end of the upper third of the window. */
 function useCurrent(items: NavItem[]): string {
   const [current, setCurrent] = useState(items[0]?.id ?? "");
   const ids = items.map((item) => item.id).join();
@@ -42,7 +42,7 @@ export function goTo(id: string, event: Event) {
   if (section?.tabIndex === -1) section.focus({ preventScroll: true });
 }
 
-/** Draws everything first, so that the paper has it. */
+/** Draws everything first, so that it is printed. */
 function print() {
   drawAll();
   setTimeout(() => window.print(), 1500);

@@ -1,4 +1,4 @@
-/** Our values over the published ones: how near a reproduction is, at a glance. */
+/** Our values over the published ones: how close a reproduction is, at a glance. */
 import * as Plot from "@observablehq/plot";
 import { useMemo } from "preact/hooks";
 import { type Axis, logTicks } from "../charts/axes";
@@ -16,7 +16,7 @@ interface Ratio {
   scheme: string;
   run: number;
   metric: string;
-  /** What the row is of: metric, pattern, part. */
+  /** The label of the row: metric, pattern, part. */
   row: string;
   own: number;
   ci95: number | null;
@@ -24,7 +24,7 @@ interface Ratio {
   ratio: number;
 }
 
-/** Every published value that we have beside ours, of cases, parts and windows of time. */
+/** Every published value for which we have one, for cases, parts and windows of time. */
 export function ratiosOf(head: PageHead, runs: number[]): Ratio[] {
   const axes = otherAxes(head.runs);
   return runs.flatMap((place) => {
@@ -181,7 +181,7 @@ function Drawing({ all, look }: { all: Ratio[]; look: Look }) {
   );
 }
 
-/** How far below the middle of its row a series stands, so that no point hides another. */
+/** How far below the middle of its row a series is, so that no point hides another. */
 function apart(place: number, of: number): number {
   const step = Math.min(5, 20 / Math.max(1, of));
   return (place - (of - 1) / 2) * step;

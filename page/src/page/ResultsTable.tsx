@@ -1,4 +1,4 @@
-/** The table of results: cases and parts, metrics with their intervals, the published values and the optimum beside. */
+/** The table of results: cases and parts, metrics with their intervals, the published values and the optimum. */
 import { useMemo, useState } from "preact/hooks";
 import { save } from "../charts/export";
 import { csv, type Rows } from "../charts/rows";
@@ -21,7 +21,7 @@ interface Column {
   kind?: "aside";
 }
 
-/** By what the rows may be divided. */
+/** The possible divisions of rows. */
 const DIVISIONS = ["group", "distance", "size", "layer", "window"];
 
 export function ResultsTable() {
@@ -102,7 +102,7 @@ export function ResultsTable() {
   );
 }
 
-/** Cases with those of their parts that papers printed numbers of; or parts. */
+/** Cases with those parts for which papers printed numbers; or parts. */
 function rowsOf(head: Parameters<typeof measured>[0], runs: number[], by: string): Measured[] {
   if (by !== "") return measured(head, runs, [by]);
   const parts = DIVISIONS.slice(0, 4).flatMap((part) => measured(head, runs, [part]));
@@ -135,7 +135,7 @@ function columnsOf(head: Parameters<typeof measured>[0], rows: Measured[], metri
   return columns;
 }
 
-/** A metric, and beside it what there is to hold it to. */
+/** A metric, with the values for comparison next to it. */
 function metricColumns(head: Parameters<typeof measured>[0], rows: Measured[], metric: string): Column[] {
   const scale: Scale = scaleOf(
     metric,
@@ -147,7 +147,7 @@ function metricColumns(head: Parameters<typeof measured>[0], rows: Measured[], m
   const numeric = true;
   const ci = (row: Measured) => row.ci95[metric] ?? null;
   const paper = (row: Measured) => row.published[metric] ?? null;
-  // Of percentiles the optimum is in the CSV file: the table has room for that of the mean.
+  // The optimum for percentiles is in the CSV file: the table has room only for the mean's.
   const optimum = (row: Measured) => (metric.includes("_mean_") ? (row.optimum[metric] ?? null) : null);
   const over = (row: Measured) => {
     const [own, theirs] = [metricOf(row, metric), paper(row)];

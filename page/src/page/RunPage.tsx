@@ -1,4 +1,4 @@
-/** The page of one run or of several: sections below each other, each drawn when the reader comes near it. */
+/** The page of one run or of several: sections below each other, each drawn when the reader gets close to it. */
 import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { Guard, Lazy } from "../charts/Lazy";
@@ -64,7 +64,7 @@ export function RunPage({ source, head }: { source: Source; head: PageHead }) {
   );
 }
 
-/** The runs that have what a section shows. */
+/** The runs with data for a section. */
 function having(head: PageHead, has: (run: RunHead) => boolean): number[] {
   return head.runs.flatMap((run, place) => (has(run) ? [place] : []));
 }
@@ -92,7 +92,7 @@ function ofRuns(head: PageHead, parts: number[][], draw: (runs: number[]) => Com
   ));
 }
 
-/** A researcher looks before reading: figures first, then numbers, then what can be explored. */
+/** A researcher looks before reading: figures first, then numbers, then interactive views. */
 function sectionsOf(source: Source, head: PageHead): Section[] {
   const figures = declaredFigures(head).length > 0;
   const tables = (name: string) => head.runs.some((run) => run.tables[name]);

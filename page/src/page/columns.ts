@@ -1,4 +1,4 @@
-/** Which metrics the table of results shows: those of the program's own table, and what the reader chooses. */
+/** Which metrics the table of results shows: those of the program's own table, and those that the reader chooses. */
 import type { PageHead } from "../data/contract";
 import { capitalised, shortName } from "../data/format";
 import type { Measured } from "../data/results";
@@ -16,7 +16,7 @@ const COMPLETION = ["fct_mean_s", "fct_p50_s", "fct_p99_s", "slowdown_p50_ratio"
 const JOBS = ["jct_mean_s", "jct_p99_s", "job_deadline_miss_ratio"];
 const OTHERS = ["rtt_mean_s", "timeouts", "retransmissions_pkts", "drops_pkts", "flows"];
 
-/** Whether flows come one by one, so that their completion times are what counts. */
+/** Whether flows arrive one by one, so that their completion times matter. */
 function hasArrivals(head: PageHead): boolean {
   return head.runs.some((run) =>
     run.report.cases.some((one) => one.metrics.offered_bisection_ratio !== undefined),
@@ -32,12 +32,12 @@ export function defaultColumns(head: PageHead, rows: Measured[]): string[] {
   return all.filter((metric) => rows.some((row) => has(row, metric)));
 }
 
-/** A column of nothing says nothing. */
+/** An empty column is useless. */
 function has(row: Measured, metric: string): boolean {
   return row.metrics[metric] !== undefined && row.metrics[metric] !== 0;
 }
 
-/** All metrics that any row has, in the order of their meaning. */
+/** All metrics of any row, in the order of their meanings. */
 export function allColumns(head: PageHead, rows: Measured[]): string[] {
   const found = new Set(rows.flatMap((row) => Object.keys(row.metrics)));
   const known = Object.keys(head.metrics).filter((metric) => found.has(metric));

@@ -1,4 +1,4 @@
-/** What every section of a page needs. */
+/** The common data of all sections of a page. */
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { runLetter } from "../charts/series";
@@ -9,7 +9,7 @@ import type { Source } from "../data/load";
 export interface Page {
   source: Source;
   head: PageHead;
-  /** The places of all runs. */
+  /** The indices of all runs. */
   runs: number[];
 }
 
@@ -28,7 +28,7 @@ export function seeds({ report }: RunHead): string {
   return replications > 1 ? `seeds ${seed} to ${seed + replications - 1}` : `seed ${seed}`;
 }
 
-/** `xmp/table1, quick profile, seed 1`; of several runs each with its letter. */
+/** `xmp/table1, quick profile, seed 1`; with several runs, each with its letter. */
 export function whichRuns(head: PageHead, runs = head.runs.map((_, i) => i)): string {
   return runs
     .flatMap((place) => {
@@ -40,13 +40,13 @@ export function whichRuns(head: PageHead, runs = head.runs.map((_, i) => i)): st
     .join("; ");
 }
 
-/** What the intervals of a run are over: rounds of the pattern, or seeds. */
+/** The basis of a run's intervals: rounds of the pattern, or seeds. */
 export function intervals(head: PageHead): string {
   const over = new Set(head.runs.flatMap((run) => run.report.cases.map((one) => one.ci95_over)));
   return `95 % confidence intervals over ${[...over].join(" or ") || "seeds"}`;
 }
 
-/** Where the published numbers of a run are from. */
+/** The source of a run's published numbers. */
 export function publishedSource(run: RunHead | undefined): string {
   const section = /^\[published\][^[]*?^source = "([^"\n]*)"/m.exec(run?.experiment.resolved ?? "");
   return section?.[1] ?? "";

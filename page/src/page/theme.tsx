@@ -1,4 +1,4 @@
-/** Light and dark: as the system has it, or as the reader chose. */
+/** Light and dark: as set in the system, or as the reader chose. */
 import { useEffect, useState } from "preact/hooks";
 
 export type Theme = "system" | "light" | "dark";

@@ -1,4 +1,4 @@
-/** A lane for each line: when its subflows were there, and where they were marked, lost packets or waited for timeouts. */
+/** A lane for each line: when its subflows existed, and where they were marked, lost packets or waited for timeouts. */
 import { useEffect, useRef } from "preact/hooks";
 import { resolvedColour } from "../data/colour";
 import { gestures } from "./gestures";
@@ -106,7 +106,7 @@ function draw(
       if (level >= MARKED) {
         ctx.globalAlpha = faded;
         ctx.fillStyle = colours[level] ?? "";
-        // The worse, the taller, so that shape shows it as well as colour.
+        // The worse, the taller, so that shape shows it in addition to colour.
         const share = level === MARKED ? 0.35 : level === RESENT ? 0.65 : 1;
         ctx.fillRect(x, top + high * (1 - share), Math.max(stop - x, ratio), high * share);
       }
@@ -116,7 +116,7 @@ function draw(
   ctx.globalAlpha = 1;
 }
 
-/** What the ticks of lanes mean. */
+/** The meaning of the ticks of lanes. */
 export function LaneKey({ counts }: { counts: boolean }) {
   const items: [string, number, string][] = [
     ["var(--time-resent)", RESENT, counts ? "retransmissions or fast recovery" : "fast recovery"],

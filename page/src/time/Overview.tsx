@@ -1,4 +1,4 @@
-/** The whole run in one strip, and the stretch of it that the panels show: drag it, or drag its ends. */
+/** The whole run in one strip, and the range that the panels show: drag it, or drag its ends. */
 import { useEffect, useRef } from "preact/hooks";
 import { resolvedColour } from "../data/colour";
 import { decimate, Points, type Trace, trace } from "./decimate";
@@ -8,7 +8,7 @@ import { KEYS, key, type TimeRange } from "./range";
 import { PS } from "./traces";
 
 const HEIGHT = 36;
-/** How near to an end of the window a pointer takes hold of it, in pixels. */
+/** How close to an end of the window a pointer must be to grab it, in pixels. */
 const GRIP = 8;
 
 export interface OverviewLine {

@@ -1,8 +1,8 @@
-/** Chooses some of many by name: a search, and a list of what it finds. */
+/** Chooses some of many by name: a search, and a list of the matches. */
 import { useId, useMemo, useState } from "preact/hooks";
 import { matches } from "./series";
 
-/** A longer list is searched, not read. */
+/** The most entries to list: longer lists are searched. */
 const LISTED = 100;
 
 export interface PickerProps {
@@ -10,7 +10,7 @@ export interface PickerProps {
   items: readonly { key: string; name: string }[];
   chosen: readonly string[];
   onChange: (keys: string[]) => void;
-  /** What is chosen if the reader does not. */
+  /** The default choice. */
   defaults: { label: string; keys: () => string[] };
 }
 

@@ -1,4 +1,4 @@
-/** The legend of the panels, with the values under the pointer; without a pointer, the means of what is seen. */
+/** The legend of the panels, with the values under the pointer; without a pointer, the means over the visible range. */
 import { useEffect, useRef } from "preact/hooks";
 import { Key } from "../charts/legend";
 import { formatted, scaled } from "../data/format";
@@ -13,19 +13,19 @@ export interface ReadoutLine {
   name: string;
   colour: string;
   dash: string;
-  /** In the order of the columns; null where it has none. */
+  /** In the order of the columns; null if it has none. */
   traces: (Trace | null)[];
 }
 
 export interface ReadoutProps {
-  /** What the lines are: "Flows". */
+  /** The kind of the lines: "Flows". */
   what: string;
   lines: ReadoutLine[];
   metrics: TimeMetric[];
   range: TimeRange;
   instant: Instant;
   onHighlight: (key: string | null) => void;
-  /** Whether the page has the longest queue of several intervals only, whose mean is no mean queue. */
+  /** Whether the page has only the longest queue of several intervals, whose mean is not the mean queue. */
   longest?: boolean;
 }
 
@@ -45,7 +45,7 @@ export function stretch(range: { from: number; to: number }): string {
 export function Readout({ what, lines, metrics, range, instant, onHighlight, longest }: ReadoutProps) {
   const body = useRef<HTMLTableSectionElement>(null);
   const head = useRef<HTMLTableCellElement>(null);
-  // Written to the cells directly: with every move of the pointer, the tree of the page has not changed.
+  // Written to the cells directly: a move of the pointer does not change the tree of the page.
   useEffect(() => {
     let asked = 0;
     let settle: ReturnType<typeof setTimeout> | undefined;

@@ -1,15 +1,15 @@
-/** Which of several runs is shown, and which others are laid over it. */
+/** Selects which of several runs is shown, and which others are overlaid. */
 import type { PageHead } from "../data/contract";
 import { runName } from "./runs";
 import type { Tables } from "./sides";
 
 export interface RunSelectsProps {
   head: PageHead;
-  /** The one that is shown. */
+  /** The shown run. */
   run: number;
   others: readonly Tables[];
   onRun: (run: number) => void;
-  /** Those of the others that are not laid over it. */
+  /** The other runs that are not overlaid. */
   aside: readonly number[];
   onAside: (runs: number[]) => void;
 }

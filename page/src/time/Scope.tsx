@@ -1,16 +1,16 @@
-/** Which case, seed and round of the run is looked at. */
+/** Selects the case, seed and round of the run. */
 import { useState } from "preact/hooks";
 import type { RunHead } from "../data/contract";
 import { choices, type Scope } from "./series";
 
-/** What there is to choose, given what is chosen before it. */
+/** The choices, given the earlier choices. */
 export interface Offered {
   cases: number[];
   seeds: number[];
   rounds: number[];
 }
 
-/** The nearest scope that has series: the wanted one, or the first seed and round of its case. */
+/** The closest scope with series: the wanted one, or the first seed and round of its case. */
 export function settled(series: readonly Scope[], wanted: Scope): Scope {
   const cases = choices(series, "case");
   const caseOf = cases.includes(wanted.case) ? wanted.case : (cases[0] ?? 0);

@@ -1,4 +1,4 @@
-/** Panels above each other (or side by side) that look at the same time and share a pointer. */
+/** Panels above each other (or side by side) that show the same time range and share a pointer. */
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Key } from "../charts/legend";
@@ -10,7 +10,7 @@ import { type Instant, KEYS, key, type TimeRange } from "./range";
 import { MOST_LINES } from "./series";
 import { PS } from "./traces";
 
-/** Counts changes of the theme, which a canvas does not follow by itself. */
+/** Counts changes of the theme, which a canvas does not follow automatically. */
 export function useThemeVersion(): number {
   const [version, setVersion] = useState(0);
   useEffect(() => {
@@ -28,7 +28,7 @@ export interface PanelProps {
   instant: Instant;
   highlit: string | null;
   theme: number;
-  /** Whether the values under the pointer stand beside it; they do in a legend otherwise. */
+  /** Whether the values under the pointer are next to it; otherwise they are in a legend. */
   readout?: boolean;
 }
 
@@ -38,7 +38,7 @@ export function Panel({ spec, title, range, instant, highlit, theme, readout }: 
   const [scale, setScale] = useState<Scale | null>(null);
   const latest = useRef(spec);
   latest.current = spec;
-  // What uPlot cannot change later makes a new plot.
+  // Options that uPlot cannot change later require a new plot.
   useLayoutEffect(() => {
     const own = host.current;
     if (!own) return;

@@ -22,7 +22,7 @@ import "./time.css";
 export interface TimeFigureProps {
   source: Source;
   head: PageHead;
-  /** Of one experiment: their lines stand in the same panels. */
+  /** Runs of one experiment: their lines are in the same panels. */
   runs: number[];
   figure: Figure;
   /** Unique in the page. */
@@ -104,7 +104,7 @@ function traceOf(tables: Tables, line: FigureLine, metric: TimeMetric): Trace | 
   const [from, to] = spanOf(queues, line.ports) ?? [0, 1];
   const traces = line.ports.map((port) => portTrace(queues, port, metric, from, to));
   if (traces.length === 1) return traces[0] ?? null;
-  // An absent row is zero, so that the mean is the sum over all ports, not over those that have a row just then.
+  // An absent row is zero, so the mean is over all ports, not only over those that have a row at that time.
   return { ...combined(traces, "sum", 0), per: traces.length, absent: "zero", from, to };
 }
 
@@ -120,7 +120,7 @@ function Drawn({
   const series = useMemo(() => sampled.flatMap((one) => [...one.subflows, ...one.ports]), [sampled]);
   const seeds = useMemo(() => choices(series, "seed"), [series]);
   const rounds = useMemo(() => choices(series, "round"), [series]);
-  // Runs of one seed each have nothing to choose, whatever their seeds are.
+  // Runs with one seed each have no choice, even if their seeds differ.
   const severalOf = (part: "seed" | "round") =>
     sampled.some((one) => choices([...one.subflows, ...one.ports], part).length > 1);
   const [seed, setSeed] = useState(seeds[0] ?? 0);
@@ -261,7 +261,7 @@ function Drawn({
 
 interface LegendLine {
   run: number;
-  /** The same in all runs: they are highlit together. */
+  /** The same in all runs: they are highlighted together. */
   key: string;
   name: string;
   colour: string;
@@ -271,7 +271,7 @@ interface LegendLine {
 
 type DrawnPanel = { title: string; lines: readonly DrawnLine[] };
 
-/** Every line once, each followed by the same of the other runs. */
+/** Every line once, each followed by the same line of the other runs. */
 function legendOf(head: PageHead, several: boolean, panels: readonly DrawnPanel[]): LegendLine[] {
   const lines = panels.flatMap((panel) => panel.lines);
   const names = [...new Set(lines.map((line) => line.name))];
@@ -288,7 +288,7 @@ function legendOf(head: PageHead, several: boolean, panels: readonly DrawnPanel[
   });
 }
 
-/** The lines that other runs have and this one has not, each with its panel if there are several. */
+/** The lines that other runs have but this one lacks, each with its panel if there are several. */
 function absentIn(run: number, panels: readonly DrawnPanel[]): string[] {
   return panels.flatMap(({ title, lines }) => {
     const own = new Set(lines.filter((line) => line.run === run).map((line) => line.name));
@@ -318,7 +318,7 @@ function thinned(head: PageHead, run: number, table: string): string {
   return head.runs[run]?.tables[table]?.thinned ?? "";
 }
 
-/** What changed in the cases of a panel: as a run has it, and what another has beside. */
+/** The changes in the cases of a panel: those of one run, and additional ones of others. */
 function marksIn(sampled: readonly Tables[], lines: readonly DrawnLine[]): Mark[] {
   const marks = new Map<string, Mark>();
   for (const { run, events } of sampled) {
@@ -346,7 +346,7 @@ function Choice(props: { label: string; all: number[]; value: number; onChange: 
   );
 }
 
-/** The axes that all panels share: as the figure says, or so that all of every line is seen. */
+/** The axes that all panels share: as declared in the figure, or so that every line is completely visible. */
 function extents(
   panels: readonly { lines: DrawnLine[] }[],
   metric: TimeMetric,

@@ -1,4 +1,4 @@
-/** The samples of a run over time: what flows got, their windows and round-trip times, and the queues on their way. */
+/** The samples of a run over time: rates of flows, their windows and round-trip times, and the queues on their paths. */
 import { useMemo, useRef, useState } from "preact/hooks";
 import { Frame } from "../charts/Frame";
 import { Message, useLoaded } from "../charts/Lazy";
@@ -45,9 +45,9 @@ import { Happened, type Lane } from "./stretch";
 import { METRICS } from "./traces";
 import "./time.css";
 
-/** As many queues as can be told apart in one panel. */
+/** The most queues that can be distinguished in one panel. */
 const QUEUES = 4;
-/** More lanes than this are a carpet. */
+/** More lanes than this are unreadable. */
 const MOST_LANES = 24;
 /** Rows from which a line is a band on most screens. */
 const DENSE = 2000;
@@ -56,7 +56,7 @@ const HEIGHTS = { goodput_bps: 190, cwnd_pkts: 120, srtt_s: 120, waiting_pkts: 1
 export interface TimeViewProps {
   source: Source;
   head: PageHead;
-  /** Of the same cases: one is shown, and the others can be laid over it. */
+  /** Runs with the same cases: one is shown, and the others can be overlaid. */
   runs: number[];
 }
 
@@ -85,7 +85,7 @@ export function TimeView({ source, head, runs }: TimeViewProps) {
 interface SampledProps {
   source: Source;
   head: PageHead;
-  /** Of the run that is shown. */
+  /** For the shown run. */
   tables: Tables;
   others: Tables[];
   onRun: (run: number) => void;
@@ -100,7 +100,7 @@ function Sampled({ source, head, tables, others, onRun }: SampledProps) {
   const [chosenPorts, setChosenPorts] = useState<string[] | null>(null);
   const [highlit, setHighlit] = useState<string | null>(null);
   const [highlitPort, setHighlitPort] = useState<string | null>(null);
-  /** The runs that are not laid over the one that is shown. */
+  /** The runs that are not overlaid on the shown one. */
   const [aside, setAside] = useState<readonly number[]>([]);
   const instant = useMemo(() => new Instant(), []);
   const theme = useThemeVersion();

@@ -4,7 +4,7 @@ import { lacks, runName } from "./runs";
 import type { Scope } from "./series";
 import type { Laid, Tables } from "./sides";
 
-/** Which runs are laid over the one that is shown, and what they lack. */
+/** The runs that are overlaid on the shown one, and what they lack. */
 export function laidWords(
   head: PageHead,
   run: number,

@@ -1,30 +1,32 @@
 /**
- * From rows to what a screen can show: at most four points for a pixel column, made anew for each visible range.
+ * Reduces rows to what a screen can show: at most four points per pixel column, recomputed for each visible
+ * range.
  *
- * A trace of 10^5 rows has more points than a screen has pixels. Of each column the first, least, greatest and last value
- * are kept, in the order in which they came, so that no spike is lost and the line joins up. Rows are read from views of the
- * table's own columns, and points go to buffers that are kept: panning allocates nothing.
+ * A trace of 10^5 rows has more points than a screen has pixels. For each column the first, least, greatest
+ * and last value are kept, in their original order, so that no spike is lost and the line is connected. Rows
+ * are read from views of the table's own columns, and points go to buffers that are kept: panning allocates
+ * nothing.
  */
 
 import type { Numbers } from "../data/table";
 
 /** One line of a panel: rows of a table, in the order of time. */
 export interface Trace {
-  /** When each interval began, and its length; in ps. */
+  /** The start and the length of each interval, in ps. */
   start: Numbers;
   duration: Numbers;
   /** Its value; NaN if there is none. */
   y: Numbers;
   /** The divisor of `y`, so that a column need not be copied to change its unit. */
   per: number;
-  /** `interval`: a mean over the interval, which is a step. `end`: what was there at its end. */
+  /** `interval`: a mean over the interval, drawn as a step. `end`: the value at its end. */
   of: "interval" | "end";
   /** The meaning of an absent row: `missing` leaves a hole, `zero` is a value (a port without a row held nothing). */
   absent: "missing" | "zero";
-  /** Where a trace whose absent rows are zero begins and ends, in ps. */
+  /** The begin and the end of a trace whose absent rows are zero, in ps. */
   from?: number;
   to?: number;
-  /** Rows whose code is `closed` are no values either: the subflow is closed. */
+  /** Rows with the code `closed` have no value either: the subflow is closed. */
   codes?: ArrayLike<number>;
   closed?: number;
 }
@@ -34,10 +36,10 @@ export class Points {
   x = new Float32Array(1024);
   y = new Float64Array(1024);
   length = 0;
-  /** Of the values: Infinity and -Infinity if there are none. */
+  /** The range of the values: Infinity and -Infinity if there are none. */
   least = Infinity;
   most = -Infinity;
-  /** Whether each row of the range has points of its own. */
+  /** Whether each row of the range has its own points. */
   exact = true;
   /** If not, the mean of the rows of each column. */
   readonly means: Points | null;
@@ -77,7 +79,7 @@ export class Points {
   }
 }
 
-/** Rows with at least so many pixels each are steps; rows with less are joined by a line. */
+/** Rows with at least this many pixels each are steps; narrower rows are joined by a line. */
 const STEP_PIXELS = 3;
 
 /** The first of the rows from `low` to before `high` that ends after `at`; `high` if there is none. */
@@ -95,7 +97,7 @@ export function firstEndingAfter(
   return low;
 }
 
-/** The value at an instant: of the interval that has it, or NaN. */
+/** The value at an instant, from the interval that contains it, or NaN. */
 export function valueAt(trace: Trace, at: number): number {
   const row = firstEndingAfter(trace, at);
   const start = trace.start[row];
@@ -132,7 +134,7 @@ export function decimate(trace: Trace, from: number, to: number, width: number, 
   }
 }
 
-/** Steps if a row is wide enough on the screen: the usual row counts, not the short one with which a flow ends. */
+/** Steps if a row is wide enough on the screen: the typical row counts, not a flow's short last one. */
 function stepped(trace: Trace, first: number, end: number, perPixel: number): boolean {
   if (trace.of !== "interval") return false;
   let longest = 0;
@@ -147,7 +149,7 @@ function zero(out: Points, since: number, until: number, from: number, perPixel:
   }
 }
 
-/** What lies between the row before and this one: nothing, a hole, or zeros. */
+/** The gap between the previous row and this one: none, a hole, or zeros. */
 function between(
   trace: Trace,
   row: number,
@@ -187,7 +189,7 @@ function each(
       out.push(x0, y);
       out.push(x1, y);
     } else {
-      // A mean over an interval is drawn in its middle, a value at its end is drawn there.
+      // A mean over an interval is drawn in its middle, and a value at its end is drawn at the end.
       out.push(trace.of === "interval" ? (x0 + x1) / 2 : x1, y);
     }
   }
@@ -224,7 +226,7 @@ function dense(trace: Trace, first: number, end: number, from: number, perPixel:
     const d = duration[row] as number;
     const value = (y[row] as number) / per;
     const hole = Number.isNaN(value) || isClosed(trace, row);
-    // A hole narrower than a pixel cannot be seen; a wider one must be.
+    // A hole narrower than a pixel is invisible; a wider one must be visible.
     if (hole || (s - before) * perPixel >= 1) {
       close();
       if (trace.absent === "zero" && !hole) zero(out, before, s, from, perPixel);
@@ -254,13 +256,13 @@ function dense(trace: Trace, first: number, end: number, from: number, perPixel:
   close();
 }
 
-/** Where points go: a canvas, or the path of an SVG. */
+/** The target of points: a canvas, or the path of an SVG. */
 export interface Pen {
   moveTo(x: number, y: number): void;
   lineTo(x: number, y: number): void;
 }
 
-/** Draws points, given where a value stands. */
+/** Draws points, given the position of each value. */
 export function trace(points: Points, left: number, place: (y: number) => number, pen: Pen): void {
   let down = false;
   for (let i = 0; i < points.length; i++) {
@@ -277,8 +279,8 @@ export function trace(points: Points, left: number, place: (y: number) => number
 }
 
 /**
- * Calls `bar` for each pixel column of decimated points, with the least and the greatest value that a line through them
- * has there: a noisy line is a band, and filling bars is several times as fast as stroking it.
+ * Calls `bar` for each pixel column of decimated points, with the least and the greatest value that a line
+ * through them has there: a noisy line is a band, and filling bars is several times faster than stroking it.
  */
 export function bars(points: Points, bar: (x: number, low: number, high: number) => void): void {
   let before = Number.NaN;
@@ -297,7 +299,7 @@ export function bars(points: Points, bar: (x: number, low: number, high: number)
       if (last < low) low = last;
       if (last > high) high = last;
     }
-    // The line comes from the column before: without a hole, the bars touch.
+    // The line continues from the previous column: without a hole, the bars touch.
     if (before < low) low = before;
     else if (before > high) high = before;
     before = last;

@@ -1,10 +1,10 @@
-/** What changed during a case: links that failed, came back, or were given another rate. */
+/** Changes during a case: links that failed, came back, or changed their rate. */
 import type { TableData } from "../data/table";
 import type { Mark } from "./plot";
 import type { Scope } from "./series";
 import { PS } from "./traces";
 
-/** The table `events`, which a run without changes does not have. They are the same under every seed. */
+/** The table `events`, which a run without changes does not have. Events are the same under every seed. */
 export class EventsOf {
   constructor(readonly table: TableData | null) {}
 
@@ -21,7 +21,7 @@ export class EventsOf {
   }
 }
 
-/** One mark for each instant, with all that happened then. */
+/** One mark for each instant, with all its events. */
 export function marksOf(events: EventsOf, scope: Pick<Scope, "case">): Mark[] {
   const marks: Mark[] = [];
   for (const event of events.of(scope)) {

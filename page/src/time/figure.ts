@@ -1,4 +1,4 @@
-/** A declared figure over time: which lines of which cases stand in which panel. */
+/** A declared figure over time: the lines and cases in each panel. */
 import type { CaseHead, Figure } from "../data/contract";
 import { settled } from "./Scope";
 import {
@@ -16,9 +16,9 @@ import { METRICS, type TimeMetric } from "./traces";
 /** A line of a figure, before it has values. */
 export interface FigureLine {
   name: string;
-  /** Its run, by its place in the page. */
+  /** The index of its run in the page. */
   run: number;
-  /** What of the run it is of. */
+  /** The part of the run that it shows. */
   scope: Scope;
   /** The title of its case. */
   of: string;
@@ -41,12 +41,12 @@ export function isTimeMetric(name: string): name is TimeMetric {
   return name in METRICS;
 }
 
-/** A dimension of a case, in words: the scheme with its number of subflows, an axis as it is. */
+/** A dimension of a case, in words: the scheme with its number of subflows, other axes unchanged. */
 function ofCase(one: CaseHead, dimension: string): string {
   return dimension === "scheme" ? one.scheme : String(one.case[dimension] ?? "");
 }
 
-/** Whether a value is among those that a figure wants; `xmp` also wants `xmp-2`. */
+/** Whether a figure selects a value; `xmp` also selects `xmp-2`. */
 function wanted(figure: Figure, dimension: string, ...values: string[]): boolean {
   const where = figure.where?.[dimension];
   if (where === undefined) return true;
@@ -54,7 +54,7 @@ function wanted(figure: Figure, dimension: string, ...values: string[]): boolean
   return values.some((value) => all.includes(value));
 }
 
-/** The cases of a figure, by their places. */
+/** The cases of a figure, by index. */
 export function casesOf(cases: readonly CaseHead[], figure: Figure): number[] {
   return cases.flatMap((one, place) =>
     Object.keys(one.case).every((axis) =>
@@ -104,7 +104,7 @@ function flowLinesOf(figure: Figure, members: readonly SubflowSeries[]): { entit
   if (series === "subflow" || series === "flow" || series === "group") {
     return all.map((entity) => ({ entity, words: { group: entity.members[0]?.group ?? "" } }));
   }
-  // A series by an axis of the cases: all that the case has is one line.
+  // A series by an axis of the cases: the whole case is one line.
   return here.length > 0 ? [{ entity: { key: "", name: "", members: [...here] }, words: {} }] : [];
 }
 
@@ -146,7 +146,7 @@ function candidates(
   }));
 }
 
-/** What a run has of a figure. */
+/** The data of a run for a figure. */
 export interface FigureRun {
   run: number;
   cases: readonly CaseHead[];
@@ -161,13 +161,13 @@ export interface FigureInput {
   chosen: Chosen;
 }
 
-/** The panels of a figure, with the lines of all runs. A seed or round that a case does not have is its first one. */
+/** The panels of a figure, with the lines of all runs. If a case lacks a seed or round, its first one is used. */
 export function figurePanels({ figure, runs, chosen }: FigureInput): FigurePanel[] {
   const y = figure.y ?? "goodput_bps";
   const isFlow = !isTimeMetric(y) || METRICS[y].of === "flows";
   const among = runs.flatMap(({ cases }) => casesOf(cases, figure).flatMap((place) => cases[place] ?? []));
   const panels = new Map<string, FigurePanel>();
-  // Of a run that lacks subflows, names would say less: the first run's are those of all.
+  // Names from a run that lacks subflows would say less: the first run's names are used for all.
   const names = new Map<string, string>();
   for (const { run, cases, subflows, ports, nameOf } of runs) {
     const places = casesOf(cases, figure);
@@ -190,7 +190,7 @@ export function figurePanels({ figure, runs, chosen }: FigureInput): FigurePanel
     }
   }
   for (const panel of panels.values()) {
-    // Two cases in one panel: a name says which it is of, unless it does already.
+    // Two cases in one panel: a name includes its case, unless it already does.
     if (new Set(panel.lines.map((line) => line.of)).size < 2) continue;
     for (const line of panel.lines) {
       if (line.name !== line.of && !line.name.startsWith(line.of))

@@ -1,10 +1,11 @@
 /**
- * Panning and zooming a panel by hand: shift-drag, the wheel, and one or two fingers. Dragging without shift selects a
- * stretch, which is the plot's own. A plain vertical wheel is left to the page, which could not be scrolled otherwise.
+ * Panning and zooming a panel by hand: shift-drag, the wheel, and one or two fingers. Dragging without shift
+ * selects a range, which the plot handles itself. A plain vertical wheel is left to the page, which could not
+ * be scrolled otherwise.
  */
 import type { TimeRange } from "./range";
 
-/** Listens on `area`, whose width is the range; returns what stops it. */
+/** Listens on `area`, whose width is the range; returns a function that stops it. */
 export function gestures(area: HTMLElement, range: TimeRange): () => void {
   const fingers = new Map<number, number>();
   let panning: number | null = null;

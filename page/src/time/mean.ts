@@ -1,7 +1,7 @@
-/** What a trace was on average over a stretch of time. */
+/** The average of a trace over a range of time. */
 import { firstEndingAfter, type Trace } from "./decimate";
 
-/** Weighted by time; NaN where it has no value. Rows that are cut by an end count with the part that lies inside. */
+/** Weighted by time; NaN if it has no value. Rows that are cut by an end count with the part inside. */
 export function meanOver(trace: Trace, from: number, to: number): number {
   let sum = 0;
   let time = 0;

@@ -1,4 +1,4 @@
-/** From what a reader chose to the panels: which lines, in which colours. */
+/** Turns a reader's choices into panels: lines and their colours. */
 import { OPTIMUM_DASH } from "../charts/series";
 import { COLOURS, styleAt } from "../data/colour";
 import type { Network, RunHead } from "../data/contract";
@@ -12,7 +12,7 @@ import { entityTrace, type FlowMetric, optimumTrace, type PortMetric, PS, portTr
 export const FLOW_METRICS: FlowMetric[] = ["goodput_bps", "cwnd_pkts", "srtt_s"];
 export const PORT_METRICS: PortMetric[] = ["waiting_pkts", "utilisation_ratio"];
 
-/** More optima than this only cross each other. */
+/** More optima than this would only cross each other. */
 const MOST_OPTIMA = 6;
 
 /** A line of the figure with its traces, one for each metric of its kind. */
@@ -21,14 +21,14 @@ export interface Line extends ReadoutLine {
   traces: Trace[];
 }
 
-/** What of all the tables a figure over time needs. */
+/** The tables that a figure over time needs. */
 export interface Sampled {
   samples: TableData | null;
   queues: TableData | null;
   network: Network | null;
 }
 
-/** Colours for the first lines; dashes only where colours come again, for a noisy line is not legible with them. */
+/** Colours for the first lines; dashes only when colours repeat, because they make a noisy line illegible. */
 export function lineStyle(place: number): { colour: string; dash: string; quiet: boolean } {
   if (place >= MOST_LINES) return { colour: "var(--line-strong)", dash: "", quiet: true };
   const { colour, dash } = styleAt(place);
@@ -50,7 +50,7 @@ export function portName(network: Network | null, port: number, layer: string): 
   return `${network.nodes.name[from]} → ${network.nodes.name[to]}`;
 }
 
-/** Whether packets of this port wait in a switch: what a host keeps back by itself is no queue of the network. */
+/** Whether packets of this port wait in a switch: a host's own backlog is not a queue of the network. */
 export function isSwitchPort(network: Network | null, port: number): boolean {
   const from = network?.ports.from[port];
   return from === undefined || (network?.nodes.level[from] ?? 1) > 0;
@@ -77,7 +77,7 @@ export function panelLines(lines: readonly Line[], metric: number): PanelLine[] 
   return [...drawn.filter((line) => line.quiet), ...drawn.filter((line) => !line.quiet)];
 }
 
-/** The optimum beside each line that is a whole flow; none if they are too many. */
+/** The optimum next to each line that is a whole flow; none if there are too many. */
 export function optima(samples: TableData, entities: readonly Entity[], all: readonly Entity[]): PanelLine[] {
   const subflows = new Map<string, number>();
   const flowOf = (entity: Entity) => `${entity.members[0]?.group}\n${entity.members[0]?.flow}`;
@@ -104,12 +104,12 @@ export function optima(samples: TableData, entities: readonly Entity[], all: rea
   return found.length <= MOST_OPTIMA ? found : [];
 }
 
-/** What the strip above the panels shows: the first metric of the first lines. */
+/** The content of the strip above the panels: the first metric of the first lines. */
 export function overviewLines(lines: readonly Line[]): { colour: string; trace: Trace }[] {
   return lines.slice(0, MOST_LINES).map(({ colour, traces }) => ({ colour, trace: traces[0] as Trace }));
 }
 
-/** The network of a case, by its place in the run's networks; -1 if it has none. */
+/** The network of a case, by its index in the run's networks; -1 if it has none. */
 export function networkOf(run: RunHead, caseOf: number): number {
   return run.networks.findIndex((network) => network.cases.includes(caseOf));
 }

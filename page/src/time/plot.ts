@@ -14,12 +14,12 @@ export interface PanelLine {
   /** As in CSS. */
   colour: string;
   dash: string;
-  /** Of a thin line that accompanies the others: an optimum, or what is beyond the colours. */
+  /** For a thin line that accompanies the others: an optimum, or a line beyond the colours. */
   quiet?: boolean;
   trace: Trace;
 }
 
-/** An instant at which something happened. */
+/** An instant with an event. */
 export interface Mark {
   /** In seconds. */
   at: number;
@@ -46,7 +46,7 @@ const TIMES = 22;
 const LABEL = 15;
 /** How opaque the band from the least to the most of each column is, behind the line of its means. */
 const BAND = 0.32;
-/** Milliseconds after which a range that has not changed is at rest. */
+/** Milliseconds after which an unchanged range counts as at rest. */
 const SETTLE = 140;
 
 /** The scale in which times of a range this wide are written. */
@@ -55,7 +55,7 @@ export function timeScale(from: number, to: number): Scale {
   return scaleFor("time_s", Math.max(span, Math.min(Math.abs(to), span * 200)));
 }
 
-/** The range of the values: from 0, unless they are far from it; a little room above. */
+/** The range of the values: from 0, unless they are far from it; with a little room above. */
 export function valueRange(metric: TimeMetric, least: number, most: number): [number, number] {
   if (metric === "utilisation_ratio") return [0, Math.max(1, most)];
   if (!(most > -Infinity)) return [0, 1];
@@ -72,7 +72,7 @@ export class TimePanel {
   #highlit: string | null = null;
   #seen: { from: number; to: number; width: number } | null = null;
   #scale: Scale = { factor: 1, unit: "", decimals: 0 };
-  /** While the range moves, lines are thin and solid: without a graphics card a frame is ten times as fast. */
+  /** While the range moves, lines are thin and solid: without a graphics card, this makes a frame ten times as fast. */
   #moving: ReturnType<typeof setTimeout> | undefined;
   #stops: (() => void)[] = [];
 
@@ -209,7 +209,7 @@ export class TimePanel {
     ctx.restore();
   }
 
-  /** Where a value stands, in pixels of the canvas. */
+  /** The position of a value, in pixels of the canvas. */
   #placer(): (y: number) => number {
     const { top, height } = this.plot.bbox;
     const { min = 0, max = 1 } = this.plot.scales.y ?? {};

@@ -1,8 +1,8 @@
-/** The stretch of time that is looked at, and the instant under the pointer: shared by all panels of a figure. */
+/** The visible range of time, and the instant under the pointer, shared by all panels of a figure. */
 
 type Listener = () => void;
 
-/** What listens to a value that changes often, outside of the page's tree. */
+/** A listener for a value that changes often, outside of the page's tree. */
 class Listeners {
   #all = new Set<Listener>();
 
@@ -45,13 +45,13 @@ export class TimeRange extends Listeners {
     this.tell();
   }
 
-  /** By a share of what is seen; to the right if positive. */
+  /** By a share of the visible range; to the right if positive. */
   pan(share: number): void {
     const by = this.span * share;
     this.set(this.from + by, this.to + by);
   }
 
-  /** So that `factor` times as much is seen; the instant `about` stays where it is. */
+  /** So that `factor` times as much is visible; the instant `about` stays in place. */
   zoom(factor: number, about = (this.from + this.to) / 2): void {
     const [first, last] = this.whole;
     const span = Math.min(this.span * factor, last - first);
@@ -75,7 +75,7 @@ export class Instant extends Listeners {
   }
 }
 
-/** What a key does; false if it is none of ours. */
+/** Handles a key; false if it has no function here. */
 export function key(range: TimeRange, pressed: string): boolean {
   if (pressed === "ArrowLeft") range.pan(-0.1);
   else if (pressed === "ArrowRight") range.pan(0.1);

@@ -1,6 +1,6 @@
 /**
- * Bands of noisy lines, set pixel by pixel. A panel of six lines of 10^5 rows is some twenty thousand bars a frame: without
- * a graphics card, a canvas takes several times as long for them as it takes to write the pixels.
+ * Bands of noisy lines, set pixel by pixel. A panel of six lines of 10^5 rows has about twenty thousand bars
+ * per frame: without a graphics card, a canvas takes several times as long for them as writing the pixels.
  */
 import { bars, type Points } from "./decimate";
 
@@ -12,14 +12,14 @@ export interface Band {
   alpha: number;
 }
 
-/** A colour as the bytes of an image have it, on a machine that has the low byte first. */
+/** A colour in the byte order of an image, on a little-endian machine. */
 export function pixel(colour: string, alpha: number): number {
   const rgb = Number.parseInt(colour.slice(1), 16);
   const [red, green, blue] = [(rgb >> 16) & 255, (rgb >> 8) & 255, rgb & 255];
   return ((Math.round(alpha * 255) << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
-/** Writes the bars of a line into an image of `width` pixels a row; the last line lies on top. */
+/** Writes the bars of a line into an image of `width` pixels a row; the last line is on top. */
 export function fillBars(
   image: Uint32Array,
   width: number,
@@ -61,7 +61,7 @@ export class Raster {
     const pixels = new Uint32Array(image.data.buffer);
     pixels.fill(0);
     for (const { points, colour, alpha } of bands) {
-      // A canvas gives any colour of CSS back as `#rrggbb`.
+      // A canvas returns any CSS colour as `#rrggbb`.
       own.fillStyle = colour;
       const hex = String(own.fillStyle);
       fillBars(pixels, width, height, points, place, pixel(hex, alpha));

@@ -9,7 +9,7 @@ import { timeScale, valueRange } from "./plot";
 import type { TimeRange } from "./range";
 import { PS, PS_IN_S, type TimeMetric } from "./traces";
 
-/** More rows than this are no table that anyone opens, and more than a spreadsheet takes. */
+/** More rows than this are too many for a reader's table and for a spreadsheet. */
 const MOST_ROWS = 200_000;
 
 interface RowsLine {
@@ -17,7 +17,7 @@ interface RowsLine {
   traces: Trace[];
 }
 
-/** Lines whose traces have the same rows, one row for each interval that is seen. */
+/** Lines whose traces have the same rows, one row for each visible interval. */
 export function rowsOf(
   parts: { lines: readonly RowsLine[]; metrics: readonly TimeMetric[] }[],
   range: { from: number; to: number },
@@ -53,7 +53,7 @@ interface Point {
   x: number;
   y: number;
   line: PanelLine;
-  /** Lines of different lists may have one key: an optimum and its flow. */
+  /** Lines of different lists may have the same key: an optimum and its flow. */
   z: number;
 }
 
@@ -173,7 +173,7 @@ export function staticFigure(figure: StaticFigure, range: TimeRange): HTMLElemen
   return host;
 }
 
-/** The figure as a drawing that stands by itself. */
+/** The figure as a standalone drawing. */
 export function staticSvg(figure: StaticFigure, range: TimeRange): SVGSVGElement {
   const stage = document.createElement("div");
   stage.className = "export-stage";

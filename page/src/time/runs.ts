@@ -1,4 +1,4 @@
-/** Several runs in the same panels: which belong together, and how their lines are told apart. */
+/** Several runs in the same panels: which belong together, and how their lines are distinguished. */
 import { runLetter } from "../charts/series";
 import { COLOURS, DASHES } from "../data/colour";
 import type { PageHead } from "../data/contract";
@@ -33,10 +33,10 @@ export function nameOfRun(head: PageHead, run: number, line: string): string {
   return line ? `${line} · ${runName(head, run)}` : runName(head, run);
 }
 
-/** The same line has the same colour in every run; its dash tells the run, as everywhere in the page. */
+/** The same line has the same colour in every run; its dash identifies the run, as everywhere on the page. */
 export function styleOfRun(head: PageHead, run: number, place: number): ReturnType<typeof lineStyle> {
   const { colour, quiet } = lineStyle(place);
-  // Where colours come again, they come with dashes that no run has.
+  // Repeated colours have dashes that no run uses.
   const again = quiet ? 0 : Math.floor(place / COLOURS);
   return { colour, quiet, dash: DASHES[(again * head.runs.length + run) % DASHES.length] ?? "" };
 }

@@ -1,7 +1,7 @@
-/** What was sampled: the series of a run, their names, and which of them a reader sees first. */
+/** The sampled series of a run, their names, and which of them are shown first. */
 import { MISSING, type TableData } from "../data/table";
 
-/** A subflow in one round: a row of `subflows`, and the place of its rows in `samples`. */
+/** A subflow in one round: a row of `subflows`, and the position of its rows in `samples`. */
 export interface SubflowSeries {
   case: number;
   seed: number;
@@ -28,7 +28,7 @@ export interface PortSeries {
   rows: number;
 }
 
-/** One simulated stretch of time that has an axis of its own. */
+/** One simulated range of time with its own axis. */
 export interface Scope {
   case: number;
   seed: number;
@@ -37,14 +37,14 @@ export interface Scope {
 
 export type Level = "subflow" | "flow" | "group";
 
-/** What one line shows: subflows whose rates add up. */
+/** The content of one line: subflows whose rates add up. */
 export interface Entity {
   key: string;
   name: string;
   members: SubflowSeries[];
 }
 
-/** `"12 7 40"`; null if it is missing or anything but ports. */
+/** `"12 7 40"`; null if it is missing or contains anything but ports. */
 export function parsePath(text: string | null): number[] | null {
   if (text === null) return null;
   const words = text.trim().split(/\s+/);
@@ -140,8 +140,8 @@ export function choices(series: readonly Scope[], part: keyof Scope): number[] {
 export const natural = new Intl.Collator("en", { numeric: true }).compare;
 
 /**
- * The subflows of one scope as the lines of a level, in natural order. A name says only what differs: the flow's number if
- * its group has several, the subflow's if the flow has.
+ * The subflows of one scope as the lines of a level, in natural order. A name contains only the differences:
+ * the flow's number if its group has several, the subflow's if the flow has.
  */
 export function entities(members: readonly SubflowSeries[], level: Level): Entity[] {
   const flowsOf = new Map<string, Set<number>>();
@@ -181,11 +181,11 @@ function add<K>(sets: Map<K, Set<number>>, key: K, value: number): void {
   else sets.set(key, new Set([value]));
 }
 
-/** As many lines as colours can tell apart. */
+/** The most lines that colours can distinguish. */
 export const MOST_LINES = 12;
 
 /**
- * The lines that are shown first: all if they are few; else whole flows, those that were there longest, until there are
+ * The lines that are shown first: all if there are few; otherwise whole flows, the longest-lived first, up to
  * twelve lines.
  */
 export function defaultLines(lines: readonly Entity[], most = MOST_LINES): string[] {
@@ -208,7 +208,7 @@ export function defaultLines(lines: readonly Entity[], most = MOST_LINES): strin
   return lines.map((line) => line.key).filter((key) => chosen.has(key));
 }
 
-/** Every word of the search occurs in the text, whatever its case. */
+/** Whether every word of the search occurs in the text, ignoring case. */
 export function matches(text: string, search: string): boolean {
   const low = text.toLowerCase();
   return search
@@ -217,7 +217,10 @@ export function matches(text: string, search: string): boolean {
     .every((word) => low.includes(word));
 }
 
-/** The ports of a scope with the longest queues, longest first: by the sum of their samples; none that were always empty. */
+/**
+ * The ports of a scope with the longest queues, longest first: by the sum of their samples; without those
+ * that were always empty.
+ */
 export function longestQueues(
   ports: readonly PortSeries[],
   waiting: ArrayLike<number>,

@@ -1,4 +1,4 @@
-/** The runs that are seen in one view over time: one by itself, and what others have of the same lines, laid over it. */
+/** The runs in one view over time: one shown alone, and the same lines of others overlaid. */
 import type { Network, PageHead, RunHead } from "../data/contract";
 import type { Source } from "../data/load";
 import type { TableData } from "../data/table";
@@ -18,7 +18,7 @@ import {
 } from "./series";
 import { PS, spanOf } from "./traces";
 
-/** What a view over time needs of a run. */
+/** The data of a run for a view over time. */
 export interface Tables {
   run: number;
   subflows: SubflowSeries[];
@@ -56,12 +56,12 @@ export async function networksIn(
   return new Map(await Promise.all(scopes.map(read)));
 }
 
-/** All that a run has, whatever it was sampled of. */
+/** All series of a run, of any kind. */
 export function seriesIn(tables: Tables): readonly Scope[] {
   return tables.subflows.length > 0 ? tables.subflows : tables.ports;
 }
 
-/** The same case of another run, with the same seed and round if it has them; null if it has nothing of the case. */
+/** The same case of another run, with the same seed and round if it has them; null if it has no data for the case. */
 export function sameScope(own: RunHead, scope: Scope, other: RunHead, tables: Tables): Scope | null {
   const label = own.cases[scope.case]?.label;
   const place = other.cases.findIndex((one) => one.label === label);
@@ -92,7 +92,7 @@ export function sideOf(tables: Tables, scope: Scope, network: Network | null): S
   return { tables, scope, here, herePorts, network, whole: from < to ? [from, to] : null };
 }
 
-/** What all of them cover, in s. */
+/** The range that all of them cover, in s. */
 export function wholeOf(sides: readonly Side[]): [number, number] {
   const spans = sides.map((side) => side.whole).filter((one) => one !== null);
   const from = Math.min(...spans.map((one) => one[0]));
@@ -100,7 +100,7 @@ export function wholeOf(sides: readonly Side[]): [number, number] {
   return from < to ? [from, to] : [0, 1];
 }
 
-/** Lines of the first side, each followed by the same line of the others; and what each of these lacks. */
+/** Lines of the first side, each followed by the same line of the others; and what each of the others lacks. */
 export interface Laid {
   lines: Line[];
   absent: { run: number; names: string[] }[];
@@ -129,7 +129,7 @@ function laid(head: PageHead, sides: readonly Side[], lines: readonly Line[], of
   return { lines: drawn, absent };
 }
 
-/** How a side has a line that another has; null if it has not. */
+/** A side's version of another side's line; null if it has none. */
 type TracesOf = (side: Side) => (line: Line) => Line["traces"] | null;
 
 export function laidFlows(
@@ -147,12 +147,12 @@ export function laidFlows(
   });
 }
 
-/** Ports are the same if they lead from the same node to the same node: their numbers are of their own network. */
+/** Ports are the same if they lead from the same node to the same node: their numbers belong to their own network. */
 export function laidPorts(head: PageHead, sides: readonly Side[], lines: readonly Line[]): Laid {
   return laid(head, sides, lines, ({ tables: { queues }, herePorts, network, whole }) => {
     const all = herePorts.map((port) => ({ port, name: portName(network, port.port, port.layer) }));
     return (line) => {
-      // Of parallel links, which have one name, the same one.
+      // Among parallel links, which have the same name, the one with the same index.
       const named = all.filter(({ name }) => name === line.name);
       const { port } = named.find((one) => String(one.port.port) === line.key) ?? named[0] ?? {};
       if (!queues || !port || !whole) return null;

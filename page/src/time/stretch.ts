@@ -1,10 +1,10 @@
-/** What happened to a subflow over time, for lanes: when it was there, and where it was marked, lost or waited. */
+/** The history of a subflow for lanes: when it existed, and where it was marked, lost packets or waited. */
 import type { Numbers, TableData } from "../data/table";
 import { firstEndingAfter } from "./decimate";
 import type { SubflowSeries } from "./series";
 import { PS } from "./traces";
 
-/** Of a pixel column, the worst that happened in it. */
+/** For a pixel column, the worst event in it. */
 export const GONE = 0;
 export const THERE = 1;
 export const MARKED = 2;
@@ -18,7 +18,7 @@ export interface Lane {
   members: SubflowSeries[];
 }
 
-/** What a row of samples says about its interval; made once for a table. */
+/** The event of each row of samples in its interval; computed once per table. */
 export class Happened {
   #times: { start: Numbers; duration: Numbers };
   #levelOfState: Uint8Array;
@@ -54,7 +54,7 @@ export class Happened {
     return level;
   }
 
-  /** The worst of each pixel column between two instants (s), of several subflows together. */
+  /** The worst event of each pixel column between two instants (s), for several subflows together. */
   columns(members: readonly SubflowSeries[], from: number, to: number, out: Uint8Array): void {
     out.fill(GONE);
     const perPixel = out.length / (to - from);

@@ -1,11 +1,11 @@
-/** Lines of samples: from the tables of a run to what panels draw. */
+/** Lines of samples: from the tables of a run to the traces of panels. */
 import type { TableData } from "../data/table";
 import type { Trace } from "./decimate";
 import type { Entity, PortSeries, SubflowSeries } from "./series";
 
-/** What samples of subflows can show. */
+/** The metrics of subflow samples. */
 export type FlowMetric = "goodput_bps" | "cwnd_pkts" | "srtt_s";
-/** What samples of ports can show. */
+/** The metrics of port samples. */
 export type PortMetric = "waiting_pkts" | "utilisation_ratio";
 export type TimeMetric = FlowMetric | PortMetric;
 
@@ -49,7 +49,7 @@ function rate(amount: ArrayLike<number>, duration: ArrayLike<number>, factor: nu
   return y;
 }
 
-/** One subflow: views of the table's columns, but for rates, which are computed. */
+/** One subflow: views of the table's columns, except for rates, which are computed. */
 export function subflowTrace(samples: TableData, series: SubflowSeries, metric: FlowMetric): Trace {
   const end = series.offset + series.rows;
   const column = (name: string) => samples.number(name).subarray(series.offset, end);
@@ -76,7 +76,7 @@ export function subflowTrace(samples: TableData, series: SubflowSeries, metric: 
   return trace;
 }
 
-/** How the values of several subflows become one: rates and windows add up, of round-trip times it is the mean. */
+/** How the values of several subflows are combined: rates and windows add up, round-trip times are averaged. */
 export function entityTrace(samples: TableData, entity: Entity, metric: FlowMetric): Trace {
   const traces = entity.members.map((member) => subflowTrace(samples, member, metric));
   const [only] = traces;
@@ -84,8 +84,8 @@ export function entityTrace(samples: TableData, entity: Entity, metric: FlowMetr
 }
 
 /**
- * The sum or the mean of traces at every instant: their intervals are cut where any of them begins or ends, so that it is
- * true also of those that end early. Where no trace has a value stands `none`.
+ * The sum or the mean of traces at every instant: their intervals are cut where any of them begins or ends,
+ * so it is correct even for those that end early. If no trace has a value, it is `none`.
  */
 export function combined(traces: readonly Trace[], how: "sum" | "mean", none = Number.NaN): Trace {
   let rows = 0;
@@ -152,7 +152,7 @@ export function optimumTrace(samples: TableData, member: SubflowSeries): Trace |
   };
 }
 
-/** One port, from the start of its round to the end: where it has no row, nothing was there. */
+/** One port, from the start of its round to the end: intervals without a row were empty. */
 export function portTrace(
   queues: TableData,
   series: PortSeries,

@@ -1,4 +1,4 @@
-/** What an open page says about runs that are no longer there. */
+/** The message of an open page about runs that no longer exist. */
 import type { LivePage } from "./live";
 
 export function Gone({ page }: { page: LivePage }) {

@@ -39,7 +39,7 @@ function Progress({ run }: { run: RunSummary }) {
   );
 }
 
-/** A bar for each case, of the greatest of them; the values are in its title. */
+/** A bar for each case, relative to the greatest of them; the values are in its title. */
 function Headline({ run }: { run: RunSummary }) {
   const { headline } = run;
   if (!headline || headline.values.length === 0) return null;
@@ -147,7 +147,7 @@ function RowOf({ run, chosen, onChoose }: RowProps) {
   );
 }
 
-/** Of hundreds of rows, those that have not changed are left alone when the list comes again. */
+/** With hundreds of rows, unchanged ones are not rendered again when the list is updated. */
 export class Row extends Component<RowProps> {
   override shouldComponentUpdate(next: RowProps): boolean {
     const { run, chosen, onChoose } = this.props;

@@ -1,4 +1,4 @@
-/** The runs of a folder: found, sorted, opened, compared. Follows those under way. */
+/** The runs of a folder: search, sort, open and compare. Follows runs in progress. */
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RunState, RunSummary } from "../data/contract";
 import { ThemeToggle } from "../page/theme";
@@ -7,7 +7,7 @@ import { type Connection, useRuns } from "./live";
 import { Row } from "./Row";
 import "./view.css";
 
-/** So many rows at first, and so many more whenever their end comes near. */
+/** The number of rows at first, and of further rows whenever their end gets close. */
 const PART = 100;
 
 const COLUMNS: { column: Column; title: string; number?: boolean }[] = [
@@ -178,7 +178,7 @@ export function RunsView({ base = "" }: { base?: string }) {
   );
 }
 
-/** The end of the list: more comes when it is seen, or when it is asked for. */
+/** The end of the list: more rows come when it is visible, or on request. */
 function More({ left, onMore }: { left: number; onMore: () => void }) {
   const end = useRef<HTMLButtonElement>(null);
   const latest = useRef(onMore);

@@ -17,7 +17,7 @@ export interface Order {
   descending: boolean;
 }
 
-/** What a search looks at. */
+/** The text that a search covers. */
 export function searched(run: RunSummary): string {
   return [
     run.id,
@@ -59,7 +59,10 @@ const byNumber: Partial<Record<Column, (run: RunSummary) => number>> = {
   state: (run) => ranks.indexOf(run.state),
 };
 
-/** What has no value stands last in either direction; equal ones by name, so that the order is always the same. */
+/**
+ * Runs without a value are last in either direction; equal ones are sorted by name, so that the order is
+ * always the same.
+ */
 export function sorted(runs: readonly RunSummary[], { column, descending }: Order): RunSummary[] {
   const sign = descending ? -1 : 1;
   const value = byNumber[column];
@@ -85,7 +88,7 @@ export function pageOf(ids: readonly string[]): string {
   return `#/run?${ids.map((id) => `run=${encodeURIComponent(id)}`).join("&")}`;
 }
 
-/** Those that were in the list before and are not now. */
+/** Runs that were in the list before but are not now. */
 export function vanished(before: readonly RunSummary[], now: readonly RunSummary[]): string[] {
   const ids = new Set(now.map((run) => run.id));
   return before.filter((run) => !ids.has(run.id)).map((run) => run.id);

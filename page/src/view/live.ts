@@ -2,9 +2,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RunList, RunSummary } from "../data/contract";
 
-/** How often the list is asked for without events, in milliseconds. */
+/** How often the list is requested without events, in milliseconds. */
 const POLL = 3000;
-/** A page of a run under way is read again no more often than this. */
+/** The shortest interval between readings of a page of a run in progress. */
 export const REREAD = 2000;
 
 export type Connection = "connecting" | "live" | "polling" | "lost";
@@ -14,7 +14,7 @@ export interface Listener {
   connection: (connection: Connection) => void;
 }
 
-/** Where the browser's parts can be replaced, for tests. */
+/** The browser's parts, which tests can replace. */
 export interface Means {
   fetch: (address: string) => Promise<{ ok: boolean; json: () => Promise<unknown> }>;
   events: ((address: string) => EventSource) | null;
@@ -29,7 +29,7 @@ function isRunList(value: unknown): value is RunList {
   return typeof value === "object" && value !== null && Array.isArray((value as RunList).runs);
 }
 
-/** Tells of the list until it is stopped. `base` is where the program serves: empty, or it ends with `/`. */
+/** Reports the list until it is stopped. `base` is the address of the program: empty, or ending with `/`. */
 export function follow(base: string, listener: Listener, means: Means = browser): () => void {
   let stopped = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -97,7 +97,7 @@ export function useRuns(base: string): Runs {
   return runs;
 }
 
-/** What tells a reader of a run's page that there is something new. */
+/** The state that shows a reader of a run's page that there is something new. */
 export function fingerprint(run: RunSummary): string {
   const { state, cases, wall_s, packet_hops, progress, error } = run;
   return JSON.stringify([
@@ -112,12 +112,12 @@ export function fingerprint(run: RunSummary): string {
 }
 
 export interface LivePage {
-  /** Counts up when head and tables are to be read again: at most every two seconds. */
+  /** Counts up when head and tables should be read again: at most every two seconds. */
   version: number;
-  /** The runs of the page that are no longer there. */
+  /** The runs of the page that no longer exist. */
   gone: string[];
   connection: Connection;
-  /** As the list has them now, for progress between two readings. */
+  /** Their current entries in the list, for progress between two readings. */
   summaries: RunSummary[];
 }
 

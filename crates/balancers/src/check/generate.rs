@@ -5,16 +5,16 @@ use tresse_units::SplitMix;
 use super::script::{Event, Of, Script};
 use crate::{Feedback, MAX_PATHS};
 
-/// What a script is after.
+/// The aim of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Most packets arrive well, and are reported after about a window.
     Ordinary,
-    /// Most do not.
+    /// Most packets do not.
     Bad,
     /// The smallest and the largest values of the contract, and feedback on any path.
     Corners,
-    /// Few paths, and feedback at once.
+    /// Few paths, and immediate feedback.
     Few,
 }
 
@@ -40,7 +40,7 @@ impl Random {
         low + self.0.below(high - low + 1)
     }
 
-    /// A number from `low` to `high`, each power of 2 as likely as the others.
+    /// A number from `low` to `high`, with each power of 2 equally likely.
     fn logarithmic(&mut self, low: u64, high: u64) -> u64 {
         let bits = self.between(low.ilog2().into(), high.ilog2().into());
         self.between(1 << bits, (2 << bits) - 1).clamp(low, high)
@@ -51,7 +51,7 @@ impl Random {
     }
 }
 
-/// Script number `i` of `of` of the `k`-th setting: later ones are longer.
+/// Script number `i` out of `of` for the `k`-th setting: later ones are longer.
 pub(super) fn script((k, i): (usize, usize), kind: Kind, of: usize) -> Script {
     let mut random = Random(SplitMix::named(0, k as u64, i as u64));
     let most = 5 + MOST_EVENTS * i as u64 / of.max(1) as u64;

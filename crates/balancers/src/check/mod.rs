@@ -1,7 +1,7 @@
-//! Holds a balancer to its contract: `balancer.h`'s rules and what it declares of itself.
+//! Checks a balancer against its contract: the rules of `balancer.h` and its own declaration.
 //!
-//! Random scripts of packets and feedback are played until one breaks an invariant; that one is then made as short as it
-//! can be. The same balancer always gets the same scripts.
+//! Random scripts of packets and feedback are played until one breaks an invariant; that one is then made as
+//! short as possible. The same balancer always gets the same scripts.
 
 mod generate;
 mod play;
@@ -22,23 +22,23 @@ use generate::{Kind, script};
 use play::{Played, play, reaches};
 pub use script::{Event, Of, Script};
 
-/// What must hold of a balancer.
+/// What must hold for a balancer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Invariant {
     /// Every hook returns: no division by 0, no endless loop.
     Returns,
-    /// A hook writes its own memory and the random stream, and nothing else; `alive` writes nothing.
+    /// A hook writes only its own memory and the random stream; `alive` writes nothing.
     OwnMemory,
     /// `pick` returns a path that exists.
     BelowPaths,
-    /// A path that is not alive gets nothing as long as another one is.
+    /// A path that is not alive gets no packets as long as another one is.
     OnlyAlive,
-    /// The same script gives the same paths: no memory elsewhere.
+    /// The same script gives the same paths: there is no memory elsewhere.
     Determinism,
-    /// So it does at another time: only the difference of two times has a meaning.
+    /// The same holds at another time: only differences of times have a meaning.
     AnyTime,
-    /// Every path that is alive is taken again, if all packets arrive well; if the balancer
-    /// recycles, even without feedback.
+    /// Every path that is alive is taken again if all packets arrive well; if the balancer recycles, even
+    /// without feedback.
     Reaches,
     /// The flag FLOW_LEVEL: without feedback the next packet takes the last one's path.
     FlowLevel,
@@ -71,7 +71,7 @@ impl Invariant {
         }
     }
 
-    /// Whether `balancer` is held to it.
+    /// Whether it applies to `balancer`.
     pub fn applies_to(self, balancer: &Balancer) -> bool {
         match self {
             Self::Reaches => !balancer.is_flow_level(),
@@ -84,22 +84,22 @@ impl Invariant {
 /// An invariant that does not hold, with the shortest script found that shows it.
 #[derive(Debug, Clone)]
 pub struct Breach {
-    /// Which.
+    /// The invariant.
     pub invariant: Invariant,
     /// What happened.
     pub message: String,
     /// The script.
     pub script: Script,
-    /// The paths that its packets take, as far as it was played.
+    /// The paths that its packets took, as far as it was played.
     pub picks: Vec<u32>,
-    /// The parameters that have other values than their defaults.
+    /// The parameters with values other than their defaults.
     pub settings: Vec<(&'static str, u64)>,
 }
 
-/// What was tried, if everything holds.
+/// The number of tests, if everything holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Combinations of parameters: the defaults, both ends of each range, and some of all at random.
+    /// Combinations of parameters: the defaults, both ends of each range, and some random ones of all.
     pub settings: usize,
     /// Scripts.
     pub scripts: usize,
@@ -107,10 +107,10 @@ pub struct Statistics {
     pub picks: u64,
 }
 
-/// Scripts that `tresse balancer check` plays with the default parameters: some seconds' worth.
+/// Scripts that `tresse balancer check` plays with the default parameters: a few seconds' worth.
 pub const SCRIPTS: usize = 4_000;
 
-/// The share of the scripts that every other combination of parameters gets.
+/// Every other combination of parameters gets the scripts divided by this.
 const SHARE: usize = 10;
 
 /// Plays `scripts` scripts with the default parameters, and a tenth of that at each end of every parameter's range and
@@ -143,7 +143,7 @@ fn result(
     }
 }
 
-/// Plays one script under every invariant that it can check; the packets that were given a path.
+/// Plays one script under every invariant that it can check. Returns the number of packets that got a path.
 ///
 /// # Errors
 /// The first invariant that it breaks.
@@ -219,7 +219,7 @@ impl Found {
 /// A time that is not a round number.
 const LATER: u64 = (1 << 45) + 12_345_678_901;
 
-/// Plays one script under every invariant; the packets that were given a path.
+/// Plays one script under every invariant. Returns the number of packets that got a path.
 fn inspect(scheme: &Arc<ConfiguredBalancer>, script: &Script) -> Result<u64, Found> {
     let first = play(scheme, script, 0)?;
     same(&first, play(scheme, script, 0)?, script, Invariant::Determinism, "played twice")?;
@@ -247,7 +247,7 @@ fn same(
 }
 
 impl fmt::Display for Breach {
-    /// The script, with what is broken and the paths that were taken as comments.
+    /// The script, with the broken invariant and the paths taken as comments.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "# {} is broken: {}", self.invariant.name(), self.message)?;
         for (name, value) in &self.settings {

@@ -1,4 +1,4 @@
-//! Plays a script, and looks at every call of a hook.
+//! Plays a script, and checks every call of a hook.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use super::script::{Event, Of, Script};
 use super::{Found, Invariant};
 use crate::{ConfiguredBalancer, Feedback, Spread};
 
-/// Words on each side of the balancer's memory that nobody may write.
+/// Words on each side of the balancer's memory that must not be written.
 const GUARD: usize = 64;
 
-/// A script that was played, and kept to the contract.
+/// A script that was played without breaking the contract.
 pub(super) struct Played {
     spread: Spread,
     now: u64,
@@ -31,7 +31,7 @@ pub(super) fn play(scheme: &Arc<ConfiguredBalancer>, script: &Script, now: u64) 
     };
     let told = played.look("init").and_then(|()| played.look_at_alive());
     told.map_err(|breach| found(&played, 0, breach))?;
-    // Whether the next packet of a balancer that is at flow level must take the last one's path.
+    // Whether the next packet of a flow-level balancer must take the last one's path.
     let mut stays = false;
     for (k, event) in script.events.iter().enumerate() {
         let told = match *event {
@@ -110,7 +110,7 @@ impl Played {
         }
     }
 
-    /// Whether a hook has kept to what it may write.
+    /// Whether a hook has written only what it may write.
     fn look(&self, hook: &str) -> Told {
         let whole = self.spread.guards_are_whole();
         if whole && self.spread.is_as_host_set(self.now, self.told) {
@@ -136,14 +136,14 @@ impl Played {
 /// Longer than any timer of a balancer, ns: a third of an hour.
 const LONG: u64 = 1 << 40;
 
-/// Between two packets then, ns.
+/// The time between two packets then, ns.
 const GAP: u64 = 1000;
 
-/// Packets a path. A penalty of 15 that loses 1 in a lap, now and then, is gone after so many.
+/// Packets per path. A penalty of 15 that loses 1 in a lap, now and then, is gone after this many.
 const ROUNDS: u64 = 256;
 
-/// After `played`, a long time later: how many packets it takes until each path was taken. A path that is not alive at
-/// the beginning, or every now and then, need not be.
+/// After `played`, a long time later: how many packets it takes until each path has been taken. A path that
+/// is not alive at the beginning, or now and then, does not count.
 pub(super) fn reaches(played: &Played, script: &Script) -> Result<u64, Found> {
     let mut spread = played.spread.clone();
     let recycles = spread.scheme().balancer().recycles();

@@ -1,35 +1,35 @@
-//! What happens to a connection, as a script.
+//! A script of events of a connection.
 
 use std::fmt;
 
 use crate::Feedback;
 
-/// What happens to a connection.
+/// The events of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// The paths that it has.
+    /// The number of its paths.
     pub paths: u32,
     /// Names its random numbers.
     pub stream: u64,
-    /// One after the other, at one instant but for what waits.
+    /// In order, at one instant except for waits.
     pub events: Vec<Event>,
 }
 
-/// One thing that happens.
+/// One event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A packet is sent.
     Pick,
-    /// What became of a packet.
+    /// The fate of a packet.
     Feedback {
-        /// Of which.
+        /// Which packet.
         of: Of,
-        /// What.
+        /// Its fate.
         what: Feedback,
     },
     /// Time passes.
     Wait {
-        /// So much.
+        /// This long.
         ns: u64,
     },
     /// The congestion window changes; it is 1 at first.
@@ -44,13 +44,12 @@ pub enum Event {
 pub enum Of {
     /// One that took this path.
     Path(u32),
-    /// The one that was sent so many before the last one. If that is before the first one, nothing
-    /// is reported.
+    /// The one that was sent this many before the last one. If there is none, nothing is reported.
     Ago(u32),
 }
 
 impl Script {
-    /// One line an event; packets with the paths that they took, as far as these are known.
+    /// One line per event; packets with the paths that they took, as far as known.
     pub(super) fn write(&self, f: &mut fmt::Formatter<'_>, picks: &[u32]) -> fmt::Result {
         writeln!(f, "paths {}\nstream {}", self.paths, self.stream)?;
         let mut picks = picks.iter();

@@ -1,5 +1,5 @@
-//! Balancers that break one rule each (tests/broken): the rule is named, and the script that shows it is as short as it
-//! can be.
+//! Balancers that break one rule each (tests/broken): the rule is named, and the script that shows it is as
+//! short as possible.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn loaded(name: &str) -> Balancer {
     balancer
 }
 
-/// Checks `name`, and that `script`, one event after each semicolon, is what shows the breach of `invariant`.
+/// Checks `name`, and that `script`, one event after each semicolon, shows the breach of `invariant`.
 fn assert_breach(name: &str, invariant: Invariant, script: &str) -> Breach {
     let balancer = loaded(name);
     let breach = *check(balancer, SCRIPTS).expect_err("it is broken");
@@ -70,7 +70,7 @@ fn the_ends_of_a_parameter_s_range_are_tried() {
     assert!(breach.to_string().contains("# with last = 1\n"), "{breach}");
 }
 
-/// Some of the scripts that are shorter than the one that was found never end.
+/// Some of the scripts shorter than the one found never end.
 #[test]
 fn a_breach_is_told_though_shorter_scripts_do_not_return() {
     let result = check_apart(loaded("stalls"), SCRIPTS).expect("a process can be made");
@@ -79,7 +79,7 @@ fn a_breach_is_told_though_shorter_scripts_do_not_return() {
     assert_eq!(breach.script.to_string(), "paths 2\nstream 0\necn path=0\n", "{breach}");
 }
 
-/// The test goes on after it: so it was somebody else who died.
+/// The test continues after it: so another process died.
 #[test]
 fn hooks_that_do_not_return_are_told() {
     for (name, script, message) in [

@@ -1,4 +1,4 @@
-//! Each balancer beside its reading, over random connections.
+//! Each balancer against its independent implementation, over random connections.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use tresse_units::SplitMix;
 
 use crate::readings::reading;
 
-/// A network that a connection meets: what becomes of packets depends on their paths, and that on the time.
+/// The network of a connection: the fates of packets depend on their paths, and change over time.
 struct Network {
     random: SplitMix,
-    /// Of each path, the chances in 256 of a mark, a trim and a loss.
+    /// For each path, the chances in 256 of a mark, a trim and a loss.
     chances: Vec<[u64; 3]>,
 }
 

@@ -1,4 +1,4 @@
-//! The built-in balancers keep the contract, and so do the face and what it promises.
+//! The built-in balancers keep the contract, and the Rust interface keeps its promises.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A user's own balancer: a good one runs, and a bad one is told what is wrong and where.
+//! A user's own balancer: a good one runs, and for a bad one the error says what is wrong and where.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use tresse_balancers::{Balancer, ConfiguredBalancer, Feedback, LoadError, Spread, declared_in, find, load};
 
-/// Stays on a path until it is marked. A name can be taken once in a process: each test has its own.
+/// Stays on a path until it is marked. A name can be used only once in a process: each test has its own.
 const STEADY: &str = r#"
 #include "balancer.h"
 

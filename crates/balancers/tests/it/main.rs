@@ -1,4 +1,5 @@
-//! The balancers natively: against independent readings of their sources' rules, the contract, and each rule by itself.
+//! The balancers natively: against independent implementations of their sources' rules, the contract, and
+//! each rule separately.
 //!
 //! `readings` holds the rules as plain Rust, `compare` plays both over random connections, `rules` has cases worked out by
 //! hand.

@@ -10,7 +10,7 @@ const US: u64 = 1000;
 const MS: u64 = 1000 * US;
 const S: u64 = 1000 * MS;
 
-/// A connection with a window of `window` packets, of which the test says what becomes.
+/// A connection with a window of `window` packets, whose fates the test decides.
 struct Connection {
     spread: Spread,
     now: u64,
@@ -63,7 +63,7 @@ fn oblivious_takes_each_path_once_a_lap() {
     let mut c = connection("oblivious", 64, &[]);
     let laps: Vec<_> = (0..4).map(|_| c.picks(64)).collect();
     assert!(laps.windows(2).any(|two| two[0] != two[1]), "another order each");
-    // A power of 2: what differs within a lap is the index alone.
+    // A power of 2: only the index differs within a lap.
     assert!(laps.iter().all(|lap| (0..64).all(|i| lap[i] ^ lap[0] == i as u32)));
 }
 
@@ -81,7 +81,7 @@ fn bitmap_passes_over_a_path_as_often_as_its_penalty() {
     for (what, penalty) in [(Good, 0), (Ecn, 1), (Trim, 4), (Timeout, 15)] {
         let mut c = connection("bitmap", 8, &[]);
         c.told(what, 3);
-        // Each lap passes it over once.
+        // Each lap skips it once.
         let mut laps = 0;
         while !c.picks(8 - usize::from(laps < penalty)).contains(&3) {
             laps += 1;
@@ -96,7 +96,7 @@ fn bitmap_s_penalties_add_up_to_15() {
     for what in [Trim, Ecn, Trim, Timeout, Timeout] {
         c.told(what, 1);
     }
-    // The other one gets every packet meanwhile, also when a lap begins with it.
+    // The other one gets every packet meanwhile, even when a lap begins with the first.
     let first = c.picks(100).iter().position(|&path| path == 1).expect("it comes back");
     assert!((15..=30).contains(&first), "{first}");
     let mut c = connection("bitmap", 2, &[("trim", 0)]);
@@ -150,7 +150,7 @@ fn reps_freezes_on_a_timeout_for_10_ms() {
     assert_eq!(c.picks(2), [40, 9]);
     c.now += MS;
     assert_eq!(c.alive().len(), 1000);
-    // 16 explore; then what arrived meanwhile is taken once more.
+    // 16 explore; then the paths that were good meanwhile are taken once more.
     c.told(Good, 3);
     c.told(Timeout, 4);
     let explored = c.picks(16);
@@ -270,7 +270,7 @@ fn plb_changes_its_path_after_12_congested_rounds() {
     };
     (0..11).for_each(|_| round(&mut c, 2));
     assert_eq!(c.pick(), first);
-    round(&mut c, 1); // below half: the count starts anew
+    round(&mut c, 1); // below half: the count restarts
     (0..11).for_each(|_| round(&mut c, 4));
     assert_eq!(c.pick(), first);
     round(&mut c, 2);

@@ -1,4 +1,4 @@
-//! The header in a C and a C++ compiler, and the example in C++ beside the one in Rust.
+//! The header in a C and a C++ compiler, and the example in C++ against the one in Rust.
 
 use std::env;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What a compiler says of arguments; `None`, and one line, if there is no such compiler.
+/// A compiler's output for arguments; `None`, and a printed line, if there is no such compiler.
 fn compiled(compiler: &str, arguments: &[&str]) -> Option<Output> {
     let include = root().join("include");
     match Command::new(compiler)
@@ -46,10 +46,10 @@ fn the_header_is_c_and_cpp() {
     }
 }
 
-/// The ring of `examples/ring.cpp` takes as long as the same one from Rust.
+/// The ring of `examples/ring.cpp` takes as long as the same ring from Rust.
 #[test]
 fn the_example_in_cpp_runs() {
-    // Beside this test, where cargo has put the shared library.
+    // Next to this test, where cargo has put the shared library.
     let exe = env::current_exe().expect("this test");
     let libraries = exe.parent().expect("its folder");
     assert!(libraries.join("libtresse_embed.so").exists(), "no library in {}", libraries.display());
@@ -61,7 +61,7 @@ fn the_example_in_cpp_runs() {
     let Some(output) = compiled("c++", &built) else { return };
     checked(&output);
 
-    // On connections that stay, messages arrive in order: there the example's tags change nothing.
+    // On persistent connections, messages arrive in order, so the example's tags change nothing.
     let arguments = ["--only", "scheme=xmp", "--only", "subflows=2", "--set", "fabric.k=4", "--persistent"];
     let run = |first: [&str; 3], options: &[&str]| {
         Command::new(&ring)
@@ -85,7 +85,7 @@ fn the_example_in_cpp_runs() {
     assert!(told.contains("there is no experiment `xmp/nothing`"), "{told}");
 }
 
-/// How long a ring takes that sends as the example does, us.
+/// How long a ring takes that sends like the example, us.
 fn from_rust(arguments: &[&str], ranks: u32, chunk: u64) -> f64 {
     let options = Options::parse(arguments.iter().copied()).expect("options");
     let mut network = Simulation::open("xmp/table1", &options).unwrap_or_else(|e| panic!("{e}"));

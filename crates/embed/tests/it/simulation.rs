@@ -1,4 +1,4 @@
-//! What the Rust face promises.
+//! The promises of the Rust interface.
 
 use tresse_embed::experiment::{self, Profile, Source};
 use tresse_embed::lab::stopping_rule::Verdicts;
@@ -6,7 +6,7 @@ use tresse_embed::lab::{Options as RunOptions, Watch, runner};
 use tresse_embed::units::NEVER;
 use tresse_embed::{Event, FlowRecord, Options, Simulation};
 
-/// One switch: whoever sends to whom, there is one path.
+/// One switch: there is one path between any two hosts.
 const STAR: &str = r#"
 title = "One switch"
 [fabric]
@@ -47,7 +47,7 @@ fn opened(text: &str, options: &Options) -> Simulation {
     Simulation::of(source, options).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A ring all-reduce: the arrivals in their order.
+/// A ring all-reduce: the arrivals in order.
 fn ring(network: &mut Simulation, ranks: u32, bytes: u64) -> Vec<FlowRecord> {
     let mut from: Vec<u32> = (0..ranks).collect();
     let mut arrived = Vec::new();
@@ -97,7 +97,7 @@ fn it_is_deterministic() {
     assert_ne!(once, records(&Options { seed: 2, ..Options::default() }));
 }
 
-/// On a connection that stays the second message finds the window of the first.
+/// On a persistent connection, the second message starts with the window of the first.
 #[test]
 fn a_connection_may_stay() {
     let second = |persistent| {
@@ -115,7 +115,8 @@ fn a_connection_may_stay() {
     assert!(shared < own, "{shared} ps; {own} ps on a connection of its own");
 }
 
-/// Timers come at their times, those of one instant in the order of the calls; time does not go beyond what is asked.
+/// Timers come at their times, those of one instant in the order of the calls; time does not go beyond the
+/// requested one.
 #[test]
 fn timers_come_in_order() {
     let mut network = opened(STAR, &Options::default());
@@ -131,7 +132,7 @@ fn timers_come_in_order() {
     assert_eq!((network.now(), network.next(NEVER)), (2000, Ok(None)));
 }
 
-/// Links of the file fail and come back; a message that waits for ever is told.
+/// Links of the file fail and come back; a message that waits forever is reported.
 #[test]
 fn links_change() {
     let failing = |back: &str| {

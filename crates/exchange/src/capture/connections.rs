@@ -1,4 +1,4 @@
-//! The connections of a capture: their names on the wire, and where their bytes lie.
+//! The connections of a capture: their names on the wire, and the positions of their bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,12 +14,12 @@ const FIRST_PORT: u32 = 1024;
 /// The port of receivers, until a pair of hosts has more subflows than a host has ports.
 const RECEIVER: u32 = 5001;
 
-/// Where segments lie among bytes. All are full, but for some that end a message.
+/// The byte positions of segments. All are full, except for some that end a message.
 #[derive(Debug, Default)]
 struct Offsets {
-    /// Those that end a message, with their payload.
+    /// The segments that end a message, with their payload.
     ends: BTreeMap<u32, u32>,
-    /// Those that are short, and how many bytes are missing until then.
+    /// The short segments, and how many bytes are missing up to there.
     short: Vec<(u32, u64)>,
 }
 
@@ -45,9 +45,9 @@ impl Offsets {
 /// A connection.
 #[derive(Debug, Default)]
 pub(crate) struct Connection {
-    /// In the order in which their first packets were recorded, from 0.
+    /// Its number, from 0 in the order in which first packets were recorded.
     pub number: u32,
-    /// Payload of a full segment, bytes: the most that one has.
+    /// Payload of a full segment, bytes: the maximum of all segments.
     pub full: u32,
     /// Its packets are ECN-capable.
     pub ecn: bool,
@@ -86,7 +86,7 @@ impl Connection {
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     all: BTreeMap<Key, Connection>,
-    /// Groups of which one has several subflows.
+    /// Groups with a connection that has several subflows.
     several: BTreeSet<String>,
     /// Subflows between two hosts.
     between: BTreeMap<[u64; 2], u32>,
@@ -121,7 +121,7 @@ impl Connections {
         }
     }
 
-    /// All packets are known.
+    /// To be called when all packets are known.
     pub fn fix(&mut self) {
         for connection in self.all.values_mut() {
             connection.data.fix(connection.full);
@@ -129,7 +129,7 @@ impl Connections {
         }
     }
 
-    /// The connection of a packet that is known.
+    /// The connection of a known packet.
     pub fn of(&self, key: &Key) -> &Connection {
         &self.all[key]
     }
@@ -145,7 +145,7 @@ impl Connections {
     }
 }
 
-/// A word that follows from a connection's name, as its ends would draw it.
+/// A word derived from a connection's name, instead of the random one that its ends would draw.
 fn word(key: &Key, what: &str, subflow: u32) -> u64 {
     let Key { round, group, flow, from, to } = key;
     let hash: [u8; 32] =

@@ -14,14 +14,14 @@ use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeade
 use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
 use pcap_file::{DataLink, Endianness, PcapError};
 
-/// Nanoseconds: what is the finest that Wireshark shows.
+/// Nanoseconds: the finest resolution that Wireshark shows.
 const RESOLUTION: u8 = 9;
 const PS_PER_NS: u64 = 1000;
 
-/// What packets carry: its content is not simulated.
+/// The payload of packets, whose content is not simulated.
 static PAYLOAD: LazyLock<Vec<u8>> = LazyLock::new(|| vec![0; usize::from(u16::MAX)]);
 
-/// Which host sends a packet to which, each by one of its addresses, and its ECN field.
+/// The sending and the receiving host of a packet, each by one of its addresses, and its ECN field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ip {
     pub from: [u32; 2],
@@ -29,14 +29,14 @@ pub(crate) struct Ip {
     pub ecn: u8,
 }
 
-/// A frame: its headers, and how long it was with its payload.
+/// A frame: its headers, and its length with its payload.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub headers: Vec<u8>,
     pub length: usize,
 }
 
-/// The address of a host with this number: 10.0.0.1 for that of host 0.
+/// The address of a host with this number: 10.0.0.1 for the first of host 0.
 pub(crate) fn address([host, number]: [u32; 2]) -> [u8; 4] {
     ((10 << 24) + (host << 8) + 1 + number).to_be_bytes()
 }
@@ -46,7 +46,8 @@ fn mac(host: u32) -> [u8; 6] {
     [0x02, 0, a, b, c, d]
 }
 
-/// The headers below TCP or UDP, of a packet with `length` bytes from there on; `None` if that is too much for IP.
+/// The headers below TCP or UDP, of a packet with `length` bytes from there on; `None` if it is too long for
+/// IP.
 fn below(ip: &Ip, protocol: IpNumber, length: usize) -> Option<(Ethernet2Header, Ipv4Header)> {
     let ethernet =
         Ethernet2Header { source: mac(ip.from[0]), destination: mac(ip.to[0]), ether_type: EtherType::IPV4 };
@@ -58,7 +59,7 @@ fn below(ip: &Ip, protocol: IpNumber, length: usize) -> Option<(Ethernet2Header,
     Some((ethernet, header))
 }
 
-/// A packet of TCP with this many bytes of payload; `None` if that is too much for IP.
+/// A TCP packet with this many bytes of payload; `None` if it is too long for IP.
 pub(crate) fn tcp(ip: &Ip, mut header: TcpHeader, payload: u32) -> Option<Frame> {
     let length = header.header_len() + payload as usize;
     let (ethernet, network) = below(ip, IpNumber::TCP, length)?;
@@ -67,7 +68,7 @@ pub(crate) fn tcp(ip: &Ip, mut header: TcpHeader, payload: u32) -> Option<Frame>
     Some(Frame { length: headers.len() + payload as usize, headers })
 }
 
-/// A packet of UDP that begins with `head`, with this many bytes of payload behind it; `None` as above.
+/// A UDP packet that begins with `head`, followed by this many bytes of payload; `None` as above.
 pub(crate) fn udp(ip: &Ip, ports: [u16; 2], head: &[u8], payload: u32) -> Option<Frame> {
     let length = UdpHeader::LEN + head.len() + payload as usize;
     let (ethernet, network) = below(ip, IpNumber::UDP, length)?;
@@ -77,13 +78,13 @@ pub(crate) fn udp(ip: &Ip, ports: [u16; 2], head: &[u8], payload: u32) -> Option
     Some(Frame { length: headers.len() + payload as usize, headers })
 }
 
-/// A file that is being written.
+/// A file being written.
 pub(crate) struct File<'a> {
     writer: PcapNgWriter<&'a mut dyn Write>,
 }
 
 impl<'a> File<'a> {
-    /// With an interface for each of `hosts`; `comment` is said of the whole file.
+    /// With an interface for each of `hosts`; `comment` is about the whole file.
     pub fn new(
         out: &'a mut dyn Write,
         comment: &str,

@@ -1,5 +1,5 @@
-//! Packets as Wireshark reads them: Ethernet, IP, TCP with the options of MPTCP, in a file of the format pcapng
-//! (draft-ietf-opsawg-pcapng).
+//! Packets in a form that Wireshark reads: Ethernet, IP, TCP with the options of MPTCP, in a file of the
+//! format pcapng (draft-ietf-opsawg-pcapng).
 
 mod connections;
 mod frame;
@@ -15,8 +15,8 @@ pub(crate) use self::frame::File;
 pub(crate) use self::packet::Packet;
 pub(crate) use self::tcp::{Made, Tcp};
 
-/// The frames of a packet: one, and before it those of a handshake that was not simulated. `several`: its connection may
-/// have several subflows. `None` if it is too large for IP.
+/// The frame of a packet, preceded by those of a handshake that was not simulated. `several`: its connection
+/// may have several subflows. `None` if it is too large for IP.
 pub(crate) fn frames(
     tcp: &mut Tcp,
     packet: &Packet,

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 /// The number of the option.
 const MPTCP: u8 = 30;
 
-/// An end of a connection: its key, and what follows from it (RFC 8684 §3.1, §3.2).
+/// An end of a connection: its key, and the values that follow from it (RFC 8684 §3.1, §3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct End {
     key: u64,
@@ -25,24 +25,24 @@ impl End {
     }
 }
 
-/// Both ends of a connection: first the one that opens it.
+/// Both ends of a connection, the one that opens it first.
 pub(super) type Ends = [End; 2];
 
-/// MP_CAPABLE, of the packet of this number of a handshake, from 0.
+/// MP_CAPABLE for the packet with this number in a handshake, from 0.
 pub(crate) fn capable(packet: usize, ends: &Ends) -> Vec<u8> {
     let keys: &[End] = match packet {
         0 => &[],
         1 => &ends[1..],
         _ => ends,
     };
-    // Version 1; HMAC-SHA256, and no checksum of data.
+    // Version 1; HMAC-SHA256, and no data checksum.
     let mut option = vec![MPTCP, 4 + 8 * keys.len() as u8, 0x01, 0x01];
     keys.iter().for_each(|end| option.extend(end.key.to_be_bytes()));
     option
 }
 
-/// MP_JOIN, of the packet of this number of a handshake, from 0. `nonces` are those of the two ends, `address` is the
-/// number of the address that the packet comes from.
+/// MP_JOIN for the packet with this number in a handshake, from 0. `nonces` are those of the two ends,
+/// `address` is the number of the packet's source address.
 pub(crate) fn join(packet: usize, ends: &Ends, nonces: [u32; 2], address: u8) -> Vec<u8> {
     let mac = |first: usize| {
         let keys = [ends[first], ends[1 - first]].map(|end| end.key.to_be_bytes()).concat();
@@ -77,7 +77,7 @@ pub(crate) struct Mapping {
     pub length: u16,
 }
 
-/// DSS: what has arrived, and what the packet carries, if it does.
+/// DSS: the data that has arrived, and the data that the packet carries, if any.
 pub(crate) fn dss(data_ack: u64, mapping: Option<Mapping>) -> Vec<u8> {
     let Some(Mapping { dsn, ssn, length }) = mapping else {
         return [&[MPTCP, 12, 0x20, 0x03], &data_ack.to_be_bytes()[..]].concat();

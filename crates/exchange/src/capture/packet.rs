@@ -1,4 +1,4 @@
-//! What a capture is made of.
+//! The packets of a capture.
 
 use tresse_lab::record::packet::Kind;
 
@@ -17,15 +17,15 @@ pub(crate) struct Packet {
     pub kind: Kind,
     /// Bytes.
     pub payload: u32,
-    /// Of data: number on the subflow, and in the connection.
+    /// For data: its number on the subflow, and in the connection.
     pub data: Option<[u32; 2]>,
-    /// Of an ACK: what is expected on the subflow, and in the connection.
+    /// For an ACK: the next number expected on the subflow, and in the connection.
     pub ack: Option<[u32; 2]>,
     pub sack: Vec<[u32; 2]>,
     pub answers: Option<u32>,
-    /// Of a sprayed connection.
+    /// For a sprayed connection.
     pub path: Option<u32>,
-    /// The place in [`ECN`](tresse_lab::record::packet::Packet::ECN).
+    /// The index in [`ECN`](tresse_lab::record::packet::Packet::ECN).
     pub ecn: u8,
     pub echo: u32,
     pub cwr: bool,

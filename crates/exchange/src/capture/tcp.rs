@@ -1,4 +1,4 @@
-//! The packets of a connection of TCP, with one subflow or several.
+//! The packets of a TCP connection, with one subflow or several.
 
 use std::collections::BTreeMap;
 
@@ -11,27 +11,27 @@ use super::mptcp::{Mapping, capable, dss, join};
 use super::packet::Packet;
 use crate::key::Key;
 
-/// The windows of all packets are the largest that there are: flow control is not what limits.
+/// All packets have the largest possible window: flow control is not the limit.
 const WINDOW: u16 = u16::MAX;
 const SCALE: u8 = 14;
 
 const END: u8 = 0;
 const NOP: u8 = 1;
 
-/// What is said of a packet that was not simulated.
+/// The remark on a packet that was not simulated.
 const MADE: &str = "not simulated: made by tresse export";
 
-/// What an interface has shown of a subflow's handshake, by its packets.
+/// The packets of a subflow's handshake that an interface has shown.
 type Shown = [bool; 3];
 
-/// Makes the packets of connections of TCP.
+/// Makes the packets of TCP connections.
 #[derive(Debug, Default)]
 pub(crate) struct Tcp {
     /// By host, connection and subflow.
     shown: BTreeMap<(u32, u32, u32), Shown>,
 }
 
-/// A packet, whether the recorded host sent it, and what is said of it.
+/// A packet, whether the recorded host sent it, and the remark on it.
 pub(crate) struct Made {
     pub frame: Frame,
     pub sent: bool,
@@ -39,7 +39,8 @@ pub(crate) struct Made {
 }
 
 impl Tcp {
-    /// The packet of a row, and before it what its subflow's handshake lacks; `None` if it is too large for IP.
+    /// The packet of a row, preceded by the missing packets of its subflow's handshake; `None` if it is too
+    /// large for IP.
     pub fn frames(&mut self, row: &Packet, connection: &Connection, several: bool) -> Option<Vec<Made>> {
         let subflow = Subflow { row, connection, several };
         let shown = self.shown.entry((row.host, connection.number, row.subflow)).or_default();
@@ -64,7 +65,7 @@ impl Tcp {
 struct Subflow<'a> {
     row: &'a Packet,
     connection: &'a Connection,
-    /// It is one of a connection of Multipath TCP.
+    /// It belongs to a Multipath TCP connection.
     several: bool,
 }
 
@@ -79,7 +80,7 @@ impl Subflow<'_> {
         }
     }
 
-    /// The packet of this number of the handshake.
+    /// The packet with this number in the handshake.
     fn handshake(&self, packet: usize, made: Option<&str>) -> Option<Made> {
         let (key, number) = (&self.row.key, self.row.subflow);
         let [sender, receiver] = first_numbers(key, number);
@@ -93,7 +94,7 @@ impl Subflow<'_> {
         let mut options = Vec::new();
         if packet < 2 {
             let [high, low] = (self.connection.full.clamp(1, u16::MAX.into()) as u16).to_be_bytes();
-            // Maximum segment size, selective ACKs, scale of windows.
+            // Maximum segment size, selective ACKs, window scale.
             options.extend([2, 4, high, low, NOP, NOP, 4, 2, NOP, 3, 3, SCALE]);
         }
         if self.several {
@@ -184,14 +185,14 @@ impl Subflow<'_> {
     }
 }
 
-/// From where to where a packet goes: an answer comes from the host that receives the flow's data.
+/// The source and destination of a packet: an answer comes from the host that receives the flow's data.
 pub(crate) fn ip(row: &Packet, is_answer: bool, ecn: u8) -> Ip {
     let Key { from, to, .. } = row.key;
     let [from, to] = [[from as u32, row.addresses[0]], [to as u32, row.addresses[1]]];
     if is_answer { Ip { from: to, to: from, ecn } } else { Ip { from, to, ecn } }
 }
 
-/// What is worth saying of a packet.
+/// The remarks on a packet.
 pub(crate) fn remarks(row: &Packet) -> Vec<String> {
     let remarks = [
         (row.dropped, "dropped by its own host's port"),

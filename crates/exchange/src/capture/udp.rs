@@ -1,7 +1,7 @@
-//! Packets that no TCP carries: of sprayed connections, and datagrams.
+//! Packets that are not TCP: those of sprayed connections, and datagrams.
 //!
-//! They are shown as UDP. A sprayed packet takes its path by its source port, as the entropy of Ultra Ethernet does, and
-//! begins with what its transport says. That is Tresse's own form, and no protocol's:
+//! They are shown as UDP. A sprayed packet's path is determined by its source port, like the entropy of Ultra
+//! Ethernet, and it begins with a transport header. This is Tresse's own format, not a protocol's:
 //!
 //! | bytes | what |
 //! |---|---|
@@ -23,7 +23,7 @@ use super::frame::udp;
 use super::packet::Packet;
 use super::tcp::{Made, ip, remarks};
 
-/// Both ports of a datagram's receiver and of a sprayed one's: dynamic ports, which belong to nobody.
+/// The port of receivers of datagrams and sprayed packets: a dynamic port, which is not assigned.
 const SPRAYED: u16 = 65_000;
 const DATAGRAMS: u16 = 65_001;
 /// The first of the source ports among which paths are spread.

@@ -1,4 +1,4 @@
-//! The one case and seed that a format has room for, and the experiment that it belongs to.
+//! The single case and seed that a format can hold, and its experiment.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,21 +11,21 @@ use tresse_experiment::{Profile, Source, load};
 
 use super::none;
 
-/// The values of a case and seed in the columns of its axes.
+/// The values of a case and seed in the axis columns.
 pub(super) type Case = Vec<String>;
 
-/// Says which case and seed it is: `scheme=xmp subflows=2 pattern=incast seed=1`.
+/// A label for the case and seed: `scheme=xmp subflows=2 pattern=incast seed=1`.
 pub(super) fn label(axes: &[String], case: &Case) -> String {
     pairs(axes, case).collect::<Vec<_>>().join(" ")
 }
 
-/// Its values as `--only` takes them.
+/// Its values in the form for `--only`.
 fn pairs(axes: &[String], case: &Case) -> impl Iterator<Item = String> {
     let values = axes.iter().zip(case).filter(|(_, value)| !value.is_empty());
     values.map(|(axis, value)| format!("{axis}={value}"))
 }
 
-/// The only one of `cases`; `format` is what has room for one.
+/// The only one of `cases`; `format` is the format that can hold only one.
 ///
 /// # Errors
 /// If there is none, or several, with their names.
@@ -50,24 +50,24 @@ pub(super) fn the_only(
     }
 }
 
-/// What `run.json` says about the experiment.
+/// The part of `run.json` about the experiment.
 #[derive(Deserialize)]
 struct Run {
     experiment: String,
     resolved: toml::Table,
 }
 
-/// The experiment as it was run.
+/// The plan of the experiment as it was run.
 ///
 /// # Errors
-/// If `run.json` cannot be read, or a file of the experiment is not there any more.
+/// If `run.json` cannot be read, or a file of the experiment no longer exists.
 pub(super) fn plan(run: &Path) -> Result<Plan, Diagnostic> {
     let path = run.join("run.json");
     let text = fs::read_to_string(&path).map_err(|error| Diagnostic::io("cannot be read", &path, error))?;
     let bad = |e: &dyn std::fmt::Display| Diagnostic::input(e.to_string()).of(path.display().to_string());
     let Run { experiment, resolved } = serde_json::from_str(&text).map_err(|e| bad(&e))?;
     let text = toml::to_string(&resolved).map_err(|e| bad(&e))?;
-    // What a profile cuts was cut when it ran.
+    // The profile was already applied when it ran.
     resolve(&load(Source { name: experiment, text }, Profile::Full, &[])?, &[])
 }
 

@@ -1,4 +1,5 @@
-//! `fct.txt` of the HPCC simulator: `sip dip sport dport size start_ns fct_ns standalone_fct_ns`, a line a flow.
+//! `fct.txt` of the HPCC simulator: `sip dip sport dport size start_ns fct_ns standalone_fct_ns`, one line
+//! per flow.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -17,7 +18,7 @@ use super::unwritten;
 const FIRST_PORT: u64 = 10_000;
 const DESTINATION_PORT: u64 = 100;
 
-/// Hosts that have an IP address there.
+/// The most hosts that can have an IP address there.
 const MOST_HOSTS: u64 = 1 << 16;
 
 #[derive(Debug, Clone, Copy)]
@@ -115,7 +116,7 @@ fn ports(flows: &[Flow]) -> Vec<u64> {
     for i in order {
         let next = used.entry(flows[i].from).or_insert(FIRST_PORT);
         ports[i] = *next;
-        // There it is a number of 16 bits that begins anew.
+        // There it is a 16-bit number that wraps around.
         *next = (*next + 1) % (1 << 16);
     }
     ports

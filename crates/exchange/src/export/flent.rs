@@ -1,4 +1,4 @@
-//! A data file of Flent (format 4), as its test `tcp_nup` leaves one: a TCP upload for each flow.
+//! A data file of Flent (format 4), as its test `tcp_nup` writes it: a TCP upload for each flow.
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -13,13 +13,14 @@ use super::case::{label, plan, planned};
 use super::flows::{Flow, read};
 use super::{PS_PER_MS, PS_PER_S, unwritten};
 
-/// From when Flent counts the times of `raw_values`: 0 s of the run.
+/// The origin of the times in `raw_values`: 0 s of the run.
 const EPOCH: &str = "1970-01-01T00:00:00.000000Z";
 
-/// The most steps of a file, over all flows: each takes some hundred bytes of JSON, which Flent reads at once.
+/// The most steps of a file, over all flows: each takes about a hundred bytes of JSON, which Flent reads all
+/// at once.
 const MOST: u64 = 2_000_000;
 
-/// The steps of a file: all its series have a value for each of them, or none.
+/// The steps of a file: each series has a value, or none, for each step.
 struct Steps {
     /// When the first one begins, ps.
     first: u64,
@@ -28,7 +29,7 @@ struct Steps {
     count: usize,
 }
 
-/// A flow, step by step; `None` where it was not there.
+/// A flow, step by step; `None` when it did not exist.
 struct Series {
     /// Mbit/s.
     rate: Vec<Option<f64>>,
@@ -92,7 +93,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     let file = json!({
         "metadata": metadata, "version": 4, "x_values": x_values, "results": results, "raw_values": raw,
     });
-    // Without a date in its head, the same run gives the same file.
+    // Without a date in the header, the same run gives the same file.
     let mut gzip = BufWriter::new(GzBuilder::new().mtime(0).write(out, Compression::default()));
     serde_json::to_writer(&mut gzip, &file).map_err(|e| unwritten(e.into()))?;
     let gzip = gzip.into_inner().map_err(|e| unwritten(e.into_error()))?;
@@ -100,7 +101,8 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     Ok(measured.notes)
 }
 
-/// A date of RFC 3339 in UTC as Flent reads it: with a fraction. An earlier program did not say when a run began.
+/// A date of RFC 3339 in UTC as Flent reads it: with a fraction. Earlier versions did not record when a run
+/// began.
 fn time(started: &str) -> String {
     match started.strip_suffix('Z') {
         Some(seconds) if !seconds.contains('.') => format!("{seconds}.000000Z"),
@@ -109,7 +111,7 @@ fn time(started: &str) -> String {
 }
 
 impl Steps {
-    /// Those of all samples, in intervals of `length` ps; none without samples.
+    /// The steps that cover all samples, in intervals of `length` ps; `None` without samples.
     fn new(flows: &[&Flow], length: u64) -> Option<Self> {
         let samples = || flows.iter().flat_map(|flow| flow.subflows.values().flatten());
         let first = samples().map(|sample| sample.start).min()? / length * length;
@@ -122,7 +124,7 @@ impl Steps {
         (self.first + step as u64 * self.length) as f64 / PS_PER_S
     }
 
-    /// When a step begins, ps, and its number, of each that has some of the time from `start` to `end`.
+    /// The start, ps, and the number of each step that overlaps the time from `start` to `end`.
     fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, usize)> {
         let [first, last] = [start, end].map(|t| t - self.first);
         let steps = first / self.length..last.div_ceil(self.length);
@@ -135,7 +137,7 @@ impl Steps {
         let mut series = Series { rate: vec![None; n], rtt: vec![None; n], cwnd: vec![None; n] };
         let mut rtts = vec![0u32; n];
         for samples in flow.subflows.values() {
-            // By step: what the last sample says that ends in it.
+            // By step: the values of the last sample that ends in it.
             let mut last = vec![None; n];
             for sample in samples.iter().filter(|sample| sample.end > sample.start) {
                 let Some((_, end)) = self.within(sample.end - 1, sample.end).next() else { continue };

@@ -11,7 +11,7 @@ use super::table::{Row, Table};
 use crate::key::Key;
 
 impl Key {
-    /// That of a row of a table of flows or of their samples.
+    /// From a row of a table of flows or of their samples.
     pub(super) fn of(row: &Row) -> Result<Self, Diagnostic> {
         Ok(Self {
             round: row.needed("round")?,
@@ -28,7 +28,7 @@ pub(super) struct Flow {
     pub key: Key,
     /// ps.
     pub start: u64,
-    /// When it finished, or was stopped, ps.
+    /// When it finished or was stopped, ps.
     pub end: u64,
     pub finished: bool,
     /// By number.
@@ -40,7 +40,7 @@ pub(super) struct Sample {
     /// When the interval began and ended, ps.
     pub start: u64,
     pub end: u64,
-    /// What arrived in it, bytes.
+    /// The payload that arrived in it, bytes.
     pub bytes: u64,
     /// At its end: the window, packets, 0 if the subflow was closed; and the smoothed RTT, ps.
     pub cwnd: u64,
@@ -48,7 +48,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// That of a row of `samples.parquet`.
+    /// From a row of `samples.parquet`.
     pub fn of(row: &Row) -> Result<Self, Diagnostic> {
         let start = row.needed("start_ps")?;
         Ok(Self {
@@ -61,7 +61,7 @@ impl Sample {
     }
 }
 
-/// What was measured of one case and seed.
+/// The measurements of one case and seed.
 pub(super) struct Measured {
     /// The columns that name a case and seed, and their values.
     pub axes: Vec<String>,
@@ -72,12 +72,13 @@ pub(super) struct Measured {
     pub notes: Vec<String>,
 }
 
-/// Reads the flows that `only` keeps and their samples; `format` is what has room for one case and seed.
+/// Reads the flows that `only` selects and their samples; `format` is the format that can hold only one case
+/// and seed.
 ///
 /// # Errors
 /// If the run has no samples, with how to get them; if there are several cases or seeds, or none.
 pub(super) fn read(run: &Path, only: &Wanted, format: &str) -> Result<Measured, Diagnostic> {
-    // The samples first: who has none need not be asked for a case.
+    // The samples first: without them, there is no point in asking for a case.
     let samples = Table::open(run, "samples")?;
     let table = Table::open(run, "flows")?;
     let axes = table.axes();

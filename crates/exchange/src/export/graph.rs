@@ -1,4 +1,4 @@
-//! Networks as files: what `topology = "file"` reads, and Graphviz.
+//! Networks as files: in the forms that `topology = "file"` reads, and for Graphviz.
 
 use std::fmt::Write;
 
@@ -8,12 +8,12 @@ use tresse_experiment::{Diagnostic, Loaded};
 use tresse_fabric::Topology;
 use tresse_units::{Duration, Queue, Rate};
 
-/// As which file a network is written.
+/// The file format of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GraphFormat {
     /// Node-link JSON, which networkx reads, and `topology = "file"`.
     Json,
-    /// GraphML, which the same read.
+    /// GraphML, which is read by both too.
     Graphml,
     /// Graphviz.
     Dot,
@@ -22,7 +22,7 @@ pub enum GraphFormat {
 /// The network of an experiment, as the text of a file.
 ///
 /// # Errors
-/// What is wrong with `[fabric]`, with its place.
+/// An error in `[fabric]`, with its position.
 pub fn graph_text(loaded: &Loaded, format: GraphFormat) -> Result<String, Diagnostic> {
     let topology = network::topology(loaded)?;
     Ok(match format {
@@ -49,7 +49,7 @@ fn values(topology: &Topology, port: u32) -> [String; 6] {
 
 const LINK: [&str; 6] = ["layer", "rate", "delay", "queue", "mark", "loss"];
 
-/// Of a node, its rack and its pod; none of a switch.
+/// The rack and the pod of a host; `None` for a switch.
 fn rack_and_pod(topology: &Topology, node: u32) -> Option<[u32; 2]> {
     let each = topology.network.hosts / topology.hosts();
     let host = (node / each) as usize;
@@ -89,7 +89,7 @@ pub fn node_link(topology: &Topology) -> String {
     )
 }
 
-/// GraphML of the same.
+/// The same as GraphML.
 pub fn graphml(topology: &Topology) -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<graphml \
                     xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n"

@@ -1,4 +1,4 @@
-//! The results of a finished run in the formats of others: `tresse export`.
+//! The results of a finished run in the formats of other tools: `tresse export`.
 
 mod case;
 mod fct;
@@ -22,7 +22,7 @@ use tresse_experiment::keys::wanted::Wanted;
 /// A format of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Every column of a table, with a line of names; what is missing is empty.
+    /// Every column of a table, with a header line; missing values are empty.
     Csv,
     /// The same table as an Arrow IPC file, also known as Feather, version 2.
     Arrow,
@@ -39,13 +39,13 @@ pub enum Format {
 }
 
 impl Format {
-    /// Whether it is not text.
+    /// Whether it is a binary format.
     pub fn is_binary(self) -> bool {
         matches!(self, Self::Arrow | Self::Flent | Self::Pcapng)
     }
 }
 
-/// Which rows are wanted, by their columns: `KEY=VALUE[,VALUE]…` for each of `settings`.
+/// The requested rows, by their columns: `KEY=VALUE[,VALUE]…` for each of `settings`.
 ///
 /// # Errors
 /// If one has another form.
@@ -57,13 +57,14 @@ pub fn wanted(settings: &[String]) -> Result<Wanted, Diagnostic> {
     })
 }
 
-/// Writes what `only` keeps of the run in folder `run` to `out`; returns what was left out. `table` is the table of
-/// [`Format::Csv`] and [`Format::Arrow`], `flows` without one; other formats have their own.
+/// Writes the rows of the run in folder `run` that `only` selects to `out`; returns what was left out.
+/// `table` is the table for [`Format::Csv`] and [`Format::Arrow`], by default `flows`; other formats have
+/// fixed tables.
 ///
 /// # Errors
-/// If the run has no such rows or has not ended, does not have a table that the format needs, or cannot be read; if
-/// `out` cannot be written; if the format has room for one case only and there are several; or if it takes no
-/// table.
+/// If the run has no such rows or has not ended, does not have a table that the format needs, or cannot be
+/// read; if `out` cannot be written; if the format can hold only one case and there are several; or if it
+/// takes no table.
 pub fn export(
     run: &Path,
     format: Format,
@@ -97,7 +98,7 @@ fn none(run: &Path) -> Diagnostic {
         .of(run.display().to_string())
 }
 
-/// Picoseconds as microseconds, milliseconds and seconds: what the formats count in.
+/// Picoseconds in a microsecond, millisecond and second, the units of the formats.
 const PS_PER_US: f64 = 1e6;
 const PS_PER_MS: f64 = 1e9;
 const PS_PER_S: f64 = 1e12;

@@ -12,7 +12,7 @@ use super::table::{Table, damaged};
 use crate::capture::Packet;
 use crate::key::Key;
 
-/// The recorded packets of a run, which can be gone through several times.
+/// The recorded packets of a run, which can be read several times.
 pub(super) struct Rows<'a> {
     pub run: &'a Path,
     pub only: &'a Wanted,

@@ -1,4 +1,4 @@
-//! A capture: what the network card of each recorded host would have seen.
+//! A capture: the packets that the network card of each recorded host would have seen.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ use super::{none, unwritten};
 use crate::capture::{Connections, File, Made, Packet, Tcp, frames};
 
 pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Vec<String>, Diagnostic> {
-    // The packets first: who has none need not be asked for a case.
+    // The packets first: without them, there is no point in asking for a case.
     let axes = Table::open(run, "packets")?.axes();
     let mut cases = BTreeSet::new();
     let of_case = only.within(|key| key != "host");
@@ -43,7 +43,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     let mut file = File::new(out, &comment, hosts.iter().copied()).map_err(failed)?;
     let (mut tcp, mut made_up) = (Tcp::default(), 0);
     rows.each(|row| {
-        // Groups may have other schemes than the case is named by.
+        // Groups may have schemes other than the one in the case's name.
         let several = match &*row.key.group {
             "" => value("subflows") != "1",
             group => connections.has_several(group),
@@ -79,7 +79,7 @@ fn notes(made_up: u64, twice: usize) -> Vec<String> {
     notes
 }
 
-/// How what the run noted of a case and seed begins.
+/// The prefix of the run's notes on a case and seed.
 fn said_of(axes: &[String], case: &Case) -> String {
     let values = axes.iter().zip(case).filter(|(_, value)| !value.is_empty());
     let named = values.map(|(axis, value)| match &**axis {
@@ -92,7 +92,7 @@ fn said_of(axes: &[String], case: &Case) -> String {
     named.collect()
 }
 
-/// What people call a run.
+/// The name of a run for people.
 fn name(run: &Path) -> String {
     run.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
 }

@@ -21,7 +21,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     if flows.each(only, |row| trace.flow(row))? == 0 {
         return Err(none(run));
     }
-    // What belongs to no group is kept with every group.
+    // Rows without a group are kept with every group.
     let others = |table: &Table| only.within(|axis| table.keys().iter().any(|key| key == axis));
     let mut notes = Vec::new();
     match Table::find(run, "samples")? {
@@ -29,7 +29,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
             let only = others(&table);
             let mut ends = BTreeMap::new();
             table.each(&only, |row| trace.sample(row, &mut ends))?;
-            // A counter keeps its value until it is told another.
+            // A counter keeps its value until it gets another.
             for ((pid, name), end) in ends {
                 trace.counter(pid, &format!("{name} rate"), end, "Mbit/s", json!(0))?;
             }
@@ -51,13 +51,14 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     Ok(notes)
 }
 
-/// A trace that is being written.
+/// A trace being written.
 struct Trace<'a> {
     out: &'a mut dyn Write,
     axes: Vec<String>,
     /// By case and seed.
     processes: BTreeMap<Case, u64>,
-    /// The numbers that processes and tracks have so far: a track with the number of a process would be its main one.
+    /// The numbers used for processes and tracks so far: a track with the number of a process would be its
+    /// main one.
     ids: u64,
     /// Whether an event was written.
     written: bool,
@@ -83,7 +84,7 @@ impl Trace<'_> {
         Ok(pid)
     }
 
-    /// Says what a process, or a track of it, is called.
+    /// Names a process or a track of it.
     fn name(&mut self, kind: &str, pid: u64, tid: u64, name: &str) -> Result<(), Diagnostic> {
         self.event(&json!({ "ph": "M", "name": kind, "pid": pid, "tid": tid, "args": { "name": name } }))
     }
@@ -106,7 +107,7 @@ impl Trace<'_> {
         }))
     }
 
-    /// What a counter says from `at` (ps) on.
+    /// The value of a counter from `at` (ps) on.
     fn counter(&mut self, pid: u64, name: &str, at: u64, unit: &str, value: Value) -> Result<(), Diagnostic> {
         self.event(&json!({ "ph": "C", "name": name, "pid": pid, "ts": us(at), "args": { unit: value } }))
     }

@@ -44,7 +44,7 @@ fn trace(flow: &Flow, mss: u64) -> Value {
         .subflows
         .iter()
         .flat_map(|(subflow, samples)| samples.iter().map(move |sample| (sample.end, *subflow, sample)))
-        // A subflow that was closed has no window any more.
+        // A closed subflow has no window any more.
         .filter(|(.., sample)| sample.cwnd > 0)
         .collect();
     samples.sort_by_key(|&(end, subflow, _)| (end, subflow));
@@ -54,7 +54,7 @@ fn trace(flow: &Flow, mss: u64) -> Value {
             data["smoothed_rtt"] = ms(srtt).into();
         }
         let mut event = event(end, "recovery:metrics_updated", data);
-        // `group_id` is what 0.3 has to tell paths apart; `path` came later.
+        // `group_id` distinguishes paths in 0.3; `path` came later.
         let path = subflow.to_string();
         event["group_id"] = path.clone().into();
         event["path"] = path.into();

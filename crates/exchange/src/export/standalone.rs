@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tresse_fabric::Topology;
 
-/// Of the path between two hosts: what the simulator adds up, in ns and bit/s.
+/// The values of the path between two hosts that the simulator adds up, in ns and bit/s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Way {
     delay: u64,
@@ -13,8 +13,8 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// The base RTT and all bytes with their headers over the narrowest link, ns: `2 delay + the payload of a packet at
-    /// every link + bytes * 8 / rate`, each whole.
+    /// The base RTT and all bytes with their headers over the narrowest link, ns:
+    /// `2 delay + the payload of a packet at every link + bytes * 8 / rate`, each rounded to whole numbers.
     pub fn alone(self, bytes: u64, mss: u64, header: u64) -> u64 {
         let all = u128::from(bytes) + u128::from(bytes.div_ceil(mss)) * u128::from(header);
         let last = all * 8_000_000_000 / u128::from(self.rate);
@@ -22,9 +22,8 @@ impl Way {
     }
 }
 
-/// By node: the path from there to host `to` over the fewest links, for packets with `mss` bytes of
-/// payload. Of several paths of that length it is the one that is found first; in regular networks
-/// they are alike.
+/// By node: the path from there to host `to` over the fewest links, for packets with `mss` bytes of payload.
+/// Of several paths with that length, it is the one found first; in regular networks they are alike.
 pub(super) fn ways(topology: &Topology, incoming: &[Vec<u32>], to: u32, mss: u64) -> Vec<Option<Way>> {
     let mut ways = vec![None; topology.network.nodes as usize];
     let mut waiting = VecDeque::new();

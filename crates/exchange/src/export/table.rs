@@ -1,4 +1,4 @@
-//! A table of a finished run: the rows that `--only` keeps.
+//! A table of a finished run: the rows that `--only` selects.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
 use tresse_experiment::keys::wanted::Wanted;
 use tresse_lab::store;
 
-/// How a run gets a table that it need not have.
+/// How a run gets an optional table.
 const REMEDIES: [(&str, &str); 9] = [
     ("jobs", "only workloads with jobs have one (`tresse explain jobs`)"),
     ("links", "run the experiment again with `[measure] links = true`"),
@@ -38,10 +38,10 @@ pub(super) struct Table {
     reader: ParquetRecordBatchReader,
 }
 
-/// A row of it.
+/// A row of a table.
 pub(super) struct Row<'a> {
     path: &'a str,
-    /// The columns of the rows that were read together.
+    /// The columns of the rows in the same batch.
     columns: &'a [(String, ArrayFormatter<'a>)],
     row: usize,
 }
@@ -58,7 +58,7 @@ impl Row<'_> {
         Ok(values.value(self.row).to_string())
     }
 
-    /// The number in a column; none if it is missing.
+    /// The number in a column; `None` if it is missing.
     pub fn number(&self, column: &str) -> Result<Option<u64>, Diagnostic> {
         match &*self.text(column)? {
             "" => Ok(None),
@@ -96,7 +96,7 @@ impl Table {
         })
     }
 
-    /// A table that a run that has ended need not have.
+    /// A table that is optional for a finished run.
     pub fn find(run: &Path, name: &str) -> Result<Option<Self>, Diagnostic> {
         let path = run.join(format!("{name}.parquet"));
         let shown = path.display().to_string();
@@ -111,7 +111,7 @@ impl Table {
                     Diagnostic::input(format!("there is no run here; {hint}")).of(run.display().to_string())
                 );
             }
-            // The table that every run has, when it has ended.
+            // The table that every finished run has.
             Err(_) if !run.join("flows.parquet").exists() => {
                 return Err(Diagnostic::input(format!("{shown} does not exist: the run has not ended")));
             }
@@ -127,7 +127,7 @@ impl Table {
         self.reader.schema()
     }
 
-    /// The columns that say of which case and seed a row is: the first ones.
+    /// The columns that identify the case and seed of a row: the first ones.
     pub fn axes(&self) -> Vec<String> {
         let schema = self.schema();
         let names: Vec<&str> = schema.fields().iter().map(|field| &**field.name()).collect();
@@ -135,14 +135,15 @@ impl Table {
         names[..end].iter().map(|&name| name.to_owned()).collect()
     }
 
-    /// The columns that `--only` may name: those of the case, and the group and the recorded host if it has them.
+    /// The columns that `--only` may name: those of the case, and the group and the recorded host if they
+    /// exist.
     pub fn keys(&self) -> Vec<String> {
         let schema = self.schema();
         let own = ["group", "host"].into_iter().filter(|name| schema.column_with_name(name).is_some());
         self.axes().into_iter().chain(own.map(str::to_owned)).collect()
     }
 
-    /// Shows every row that `only` keeps; how many these are.
+    /// Shows every row that `only` selects. Returns their number.
     pub fn each(
         self,
         only: &Wanted,
@@ -154,7 +155,7 @@ impl Table {
         })
     }
 
-    /// Shows the rows that `only` keeps, many at a time; how many these are.
+    /// Shows the rows that `only` selects, many at a time. Returns their number.
     pub fn batches(
         self,
         only: &Wanted,

@@ -1,4 +1,4 @@
-//! A table as it is: CSV and Arrow.
+//! A table unchanged: CSV and Arrow.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,7 +11,7 @@ use tresse_experiment::keys::wanted::Wanted;
 use super::table::Table;
 use super::{none, unwritten};
 
-/// A line of names, and a line for each row; what is missing is empty.
+/// A header line, and a line for each row; missing values are empty.
 pub(super) fn csv(run: &Path, table: &str, only: &Wanted, out: &mut dyn Write) -> Result<(), Diagnostic> {
     let table = Table::open(run, table)?;
     let schema = table.schema();

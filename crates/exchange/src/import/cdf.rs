@@ -8,10 +8,10 @@ use super::draft::{Draft, Packets, Traffic};
 use super::graph::{Graph, Link, Node};
 use super::words::{Input, of_line};
 
-/// This format, among those that a file may look like.
+/// This format, for messages about files that look like several formats.
 const OWN: &str = "(hpcc-cdf)";
 
-/// The experiment with flows of these sizes. The network is ours.
+/// The experiment with flows of these sizes. The network is a default.
 pub(crate) fn draft(input: &Input) -> Result<Draft, Diagnostic> {
     let mut last: Option<(f64, f64)> = None;
     let mut knots = 0;

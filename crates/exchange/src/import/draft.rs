@@ -1,4 +1,4 @@
-//! The experiment that an import writes: what the imported files say, and values of ours for what they do not.
+//! The experiment that an import writes: the contents of the imported files, and default values for the rest.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use tresse_workload::too_large;
 use super::graph::Graph;
 use super::{Imported, Input};
 
-/// A line of the file: a key with its value, and where that comes from.
+/// A line of the file: a key with its value, and the origin of the value.
 pub(crate) type Line = (String, String);
 
-/// The sizes of packets, and where they come from.
+/// The sizes of packets, and their origin.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Packets {
     pub mss: u64,
@@ -23,11 +23,11 @@ pub(crate) struct Packets {
 }
 
 impl Packets {
-    /// XMP's, for formats that say nothing.
+    /// XMP's, for formats without sizes.
     pub const OURS: Self =
         Self { mss: 1460, header: 40, ack: 40, origin: "not in the file: Ethernet's 1500 B" };
 
-    /// What is wrong with a message of this many bytes, if it is too large.
+    /// The error for a message of this many bytes, if it is too large.
     pub fn refuse(&self, bytes: u64) -> Option<String> {
         let most = self.mss * u64::from(u32::MAX);
         (bytes > most).then(|| too_large(bytes, most))
@@ -38,23 +38,23 @@ impl Packets {
 pub(crate) enum Traffic {
     /// These flows, and the duration of the run if no flow ends on its own.
     Flows(Vec<Flow>, Option<Duration>),
-    /// The file has none.
+    /// The file has no flows.
     Permutation,
     /// Sizes of this distribution.
     Sizes(String),
 }
 
-/// An experiment that is being written.
+/// An experiment being written.
 pub(crate) struct Draft {
     pub title: String,
     pub about: Vec<String>,
     /// The keys that describe the network; empty if only the graph does.
     pub fabric: Vec<Line>,
-    /// The network: also where keys say it, from it follow the thresholds.
+    /// The network, even if keys describe it: the thresholds are derived from it.
     pub graph: Graph,
-    /// The queues, if the file says them.
+    /// The queues, if they are in the file.
     pub queue: Option<Line>,
-    /// Links that are not there, by the names of their ends.
+    /// Missing links, by the names of their ends.
     pub failed: Vec<[String; 2]>,
     pub packets: Packets,
     pub traffic: Traffic,
@@ -143,13 +143,13 @@ impl Draft {
         let _ = writeln!(text, "title = {}", quoted(&self.title));
         let _ = writeln!(text, "source = {}", quoted(&format!("imported from {}", names.join(", "))));
         let about: Vec<&str> = self.about.iter().chain(&self.notes).map(|s| &**s).collect();
-        // Three quotes in a row would end the text; nothing of what is told has them.
+        // Three quotes in a row would end the text.
         let about = about.join("\n").replace('\\', "\\\\").replace("\"\"\"", "'''");
         let _ = writeln!(text, "about = \"\"\"\n{about}\n\"\"\"");
         text
     }
 
-    /// Thresholds for the network's own bandwidth-delay product, since no format has them.
+    /// Thresholds for the network's own bandwidth-delay product, because no format has them.
     fn queues(&self) -> Vec<Line> {
         let Packets { mss, header, ack, .. } = self.packets;
         let (rtt, rate) = self.graph.scale(mss + header, ack);
@@ -194,7 +194,7 @@ impl Draft {
     }
 }
 
-/// Two to begin with.
+/// Two schemes to begin with.
 const SCHEMES: &str = r#"
 [schemes.dctcp]
 controller = "dctcp"
@@ -209,12 +209,12 @@ echo = "two-bit"
 parameters = { beta = 4 }
 "#;
 
-/// A string as TOML has it.
+/// A string in TOML syntax.
 fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// A table, its comments one under the other.
+/// A table, with aligned comments.
 fn table(text: &mut String, head: &str, lines: &[Line]) {
     let _ = writeln!(text, "\n{head}");
     let width = lines.iter().filter(|(_, why)| !why.is_empty()).map(|(key, _)| key.len()).max().unwrap_or(0);

@@ -17,7 +17,7 @@ pub(crate) struct Link {
     pub ends: [usize; 2],
     pub rate: Rate,
     pub delay: Duration,
-    /// As the file has it; empty if it loses nothing.
+    /// As in the file; empty if it loses nothing.
     pub loss: String,
 }
 
@@ -27,13 +27,14 @@ pub(crate) struct Graph {
     pub links: Vec<Link>,
 }
 
-/// What follows from who is linked to whom.
+/// The shape that follows from the links.
 struct Shape {
-    /// By node: how far it is from the nearest host; 0 for hosts.
+    /// By node: the distance to the nearest host; 0 for hosts.
     levels: Vec<usize>,
-    /// By node: the switches that are joined below the highest level, counted; of a host its switch's.
+    /// By node: the number of its group of switches that are joined below the highest level; for a host, its
+    /// switch's.
     pods: Vec<usize>,
-    /// By node: the number of a host's first switch, counted as they come.
+    /// By node: the number of a host's first switch, in order of appearance.
     racks: Vec<usize>,
 }
 
@@ -50,7 +51,7 @@ impl Graph {
         neighbours
     }
 
-    /// Two hosts between which there is no path over switches, if there are such.
+    /// Two hosts without a path between them over switches, if there are any.
     pub fn apart(&self) -> Option<[usize; 2]> {
         let neighbours = self.neighbours();
         let mut seen = vec![false; self.nodes.len()];
@@ -58,7 +59,7 @@ impl Graph {
         seen[0] = true;
         while let Some(node) = waiting.pop_front() {
             for &(next, _) in &neighbours[node] {
-                // Hosts pass nothing on.
+                // Hosts forward nothing.
                 if !seen[next] && (node == 0 || !self.nodes[node].host) {
                     seen[next] = true;
                     waiting.push_back(next);
@@ -175,7 +176,8 @@ impl Graph {
     /// The longest base RTT (ps) among the paths from some hosts to all, for packets of `data` and ACKs of
     /// `ack` bytes, and the rate of the slowest link of a host.
     pub fn scale(&self, data: u64, ack: u64) -> (u64, u64) {
-        /// Of more hosts not every one begins a search: in a regular network the first ones see all distances.
+        /// With more hosts, not every one begins a search: in a regular network the first ones see all
+        /// distances.
         const SEARCHES: usize = 32;
         let neighbours = self.neighbours();
         let hosts = self.nodes.iter().filter(|n| n.host).count();

@@ -14,11 +14,11 @@ use super::draft::{Draft, Packets, Traffic};
 use super::graph::{Graph, Link, Node};
 use super::words::{Input, Word, of_line};
 
-/// What the simulator has if its configuration says no other.
+/// The simulator's default sizes.
 const PACKETS: Packets =
     Packets { mss: 1000, header: 48, ack: 46, origin: "PACKET_PAYLOAD_SIZE's default; headers without INT" };
 
-/// These formats, among those that a file may look like.
+/// These formats, for messages about files that look like several formats.
 const TOPOLOGY: &str = "(hpcc)";
 const FLOWS: &str = "the second file of hpcc";
 
@@ -54,7 +54,7 @@ pub(crate) fn draft(topology: &Input, flows: Option<&Input>) -> Result<Draft, Di
     })
 }
 
-/// A network, and which host each of its ids is.
+/// A network, and the host for each of its ids.
 struct Network {
     graph: Graph,
     /// By the simulator's id of a host.
@@ -64,7 +64,7 @@ struct Network {
     nodes: u32,
 }
 
-/// The words of a file, one after another: the simulator reads them without looking at lines.
+/// The words of a file in sequence: the simulator ignores line breaks.
 struct Words<'a> {
     input: Input<'a>,
     words: std::vec::IntoIter<Word<'a>>,
@@ -205,7 +205,7 @@ fn rate(word: &Word, input: &Input) -> Result<Rate, Diagnostic> {
         let binary = [("Ki", 1 << 10), ("Mi", 1 << 20), ("Gi", 1 << 30)];
         prefixes.iter().chain(&binary).find(|(p, _)| *p == prefix).map(|(_, scale)| scale * each)
     });
-    // Through the units of our own files, which read decimals exactly.
+    // Via the units of our own files, which read decimals exactly.
     let rate = scale.and_then(|scale: u64| {
         let one: Rate = format!("{number}Tbps").parse().ok()?;
         let wide = u128::from(one.0) * u128::from(scale);
@@ -229,7 +229,7 @@ fn delay(word: &Word, input: &Input) -> Result<Duration, Diagnostic> {
         .or_else(|_| word.error(input, format!("expected a delay such as 1000ns, found `{}`", word.text)))
 }
 
-/// An error rate, as our files have it; empty if it is 0.
+/// An error rate, in the form of our files; empty if it is 0.
 fn loss(word: &Word, input: &Input) -> Result<String, Diagnostic> {
     let value: f64 = word.number(input, "an error rate")?;
     if value == 0.0 {
@@ -331,11 +331,11 @@ fn read_flows(input: &Input, network: &Network, notes: &mut Vec<String>) -> Resu
     Ok(flows)
 }
 
-/// Whether traffic_gen.py wrote `count` for `found` flows: it writes an estimate first and the number over it, so that
-/// of an estimate with a digit more, such as 1003 over 998, the last digit stays: 9983.
+/// Whether traffic_gen.py wrote `count` for `found` flows: it first writes an estimate and then the number
+/// over it, so the last digit of an estimate with one more digit stays: 998 over 1003 gives 9983.
 fn is_overwritten(count: u64, found: u64) -> bool {
     let digits = found.checked_ilog10().unwrap_or(0);
-    // Estimates are near: what is left of a truncated file is not.
+    // Estimates are close; the number of flows left in a truncated file is not.
     count / 10 == found && found >= 8 * 10u64.pow(digits)
 }
 

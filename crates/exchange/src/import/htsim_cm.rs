@@ -14,10 +14,10 @@ use super::htsim_topo::{Clos, Layer};
 use super::triggers::{Triggers, value};
 use super::words::{Input, Word, of_line};
 
-/// This format, among those that a file may look like.
+/// This format, for messages about files that look like several formats.
 const OWN: &str = "(htsim-cm)";
 
-/// What the header counts.
+/// The counts in the header.
 #[derive(Debug, Clone, Copy, Default)]
 struct Header {
     nodes: Option<u32>,
@@ -29,7 +29,7 @@ struct Header {
 /// A link that has failed: the switch of tier 1, and which of its links up.
 type Failure<'a> = (u64, u64, Word<'a>);
 
-/// What a connection matrix says.
+/// The contents of a connection matrix.
 struct Matrix<'a> {
     header: Header,
     flows: Vec<Flow>,
@@ -66,7 +66,8 @@ pub(crate) fn draft(input: &Input, topo: Option<&Input>) -> Result<Draft, Diagno
     Ok(draft)
 }
 
-/// What htsim builds without a `.topo`: the fat tree of this many hosts, with links of 100 Gbit/s and 1 us.
+/// The network that htsim builds without a `.topo`: the fat tree of this many hosts, with links of 100 Gbit/s
+/// and 1 us.
 fn usual(input: &Input, nodes: u32) -> Result<(Clos, Vec<String>), Diagnostic> {
     let nodes = u64::from(nodes);
     let Some(k) = (2..=128).step_by(2).find(|k| k * k * k / 4 == nodes) else {
@@ -276,7 +277,7 @@ impl<'a> Matrix<'a> {
         failed.collect()
     }
 
-    /// The flows with what they wait for, and what is left out.
+    /// The flows with their conditions, and what is left out.
     fn flows(mut self, input: &Input) -> Result<(Vec<Flow>, Vec<String>), Diagnostic> {
         let mut notes = Vec::new();
         if self.seen_priority {
@@ -292,7 +293,7 @@ impl<'a> Matrix<'a> {
             let note = "send_done_trigger fires when the last byte has arrived, not when its ACK is back";
             notes.push(note.to_owned());
         }
-        // The file's own ids, if they are some: people look for them.
+        // The file's own ids, if it has any: people look for them.
         let own: BTreeSet<u32> = self.ids.iter().copied().filter(|&id| id > 0).collect();
         let named = !waits.is_empty() && own.len() == self.ids.len();
         let id = |flow: u32| if named { self.ids[flow as usize] } else { flow }.to_string();
@@ -310,7 +311,7 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// A time of htsim: picoseconds; it reads them as a float, so they may have decimals, which it drops.
+/// A time in htsim, picoseconds: it reads a float, so there may be decimals, which it drops.
 fn picoseconds(input: &Input, key: &Word, word: Option<&Word>) -> Result<u64, Diagnostic> {
     let Some(word) = word else { return key.error(input, "the line ends after `start`") };
     if let Ok(ps) = word.text.parse::<u64>() {

@@ -8,10 +8,10 @@ use super::draft::{Draft, Line, Packets, Traffic};
 use super::graph::{Graph, Link, Node};
 use super::words::{Input, Word, of_line};
 
-/// This format, among those that a file may look like.
+/// This format, for messages about files that look like several formats.
 const OWN: &str = "(htsim-topo)";
 
-/// What a tier says, with where it says it; tier 0 are the switches of the racks.
+/// The values of a tier, with their positions; tier 0 are the rack switches.
 type Tier<'a> = [Option<(u64, Word<'a>)>; KEYS.len()];
 
 /// The keys of a tier, in lower case as htsim compares them.
@@ -26,7 +26,7 @@ const KEYS: [&str; 9] = [
     "queue_up",
     "queue_down",
 ];
-// Their places.
+// Their indices.
 const SPEED: usize = 0;
 const DOWN: usize = 1;
 const UP: usize = 2;
@@ -53,10 +53,10 @@ pub(crate) struct Clos {
     pub aggregations: u64,
     /// Switches of tier 2 above each of them; 0 if there are two tiers.
     pub cores_each: u64,
-    /// By layer of links, from the hosts: rate, delay with half of what the switches at its ends take, how many
-    /// links lie side by side, and the queue if it is said, bytes.
+    /// By layer of links, from the hosts: rate, delay including half of the latency of the switches at its
+    /// ends, the number of parallel links, and the queue if given, bytes.
     pub layers: Vec<Layer>,
-    /// Whether a file says all this; otherwise it is what htsim builds without one.
+    /// Whether this comes from a file; otherwise it is what htsim builds without one.
     pub told: bool,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Layer {
     pub queue: Option<Bytes>,
 }
 
-/// A number that has to be there, and not 0.
+/// A required number, not 0.
 fn needed<'a>(
     input: &Input,
     value: Option<(u64, Word<'a>)>,
@@ -88,7 +88,7 @@ pub(crate) fn draft(input: &Input) -> Result<Draft, Diagnostic> {
 }
 
 impl Clos {
-    /// Reads a `.topo`; also what of it is left out.
+    /// Reads a `.topo`; also returns what is left out.
     pub fn read(input: &Input) -> Result<(Self, Vec<String>), Diagnostic> {
         let mut header: [Option<(u64, Word)>; 3] = [None; 3];
         let mut tiers: [Option<Tier>; 3] = [None; 3];
@@ -196,7 +196,7 @@ impl Clos {
             let (_, word) = told[0][BUNDLE].expect("it is not 1");
             return word.error(input, "a host has one link, as in htsim");
         }
-        // How many switches each has above it, and whether the tier above agrees.
+        // How many switches each has above it, and whether this agrees with the tier above.
         let mut below = pod_size / hosts_per_edge;
         let edges = below;
         let mut above = Vec::new();
@@ -297,8 +297,8 @@ impl Clos {
         [format!("aggregation {aggregation}"), format!("core {core}")]
     }
 
-    /// The nodes, named and numbered as in our own fat trees and leaf-spines; htsim numbers the switches of the
-    /// last tier otherwise, which are all alike.
+    /// The nodes, named and numbered as in our own fat trees and leaf-spines; htsim numbers the switches of
+    /// the last tier differently, but they are all alike.
     pub fn graph(&self) -> Graph {
         let hosts = self.hosts();
         let [edges, aggregations] = [self.pods * self.edges, self.pods * self.aggregations];

@@ -1,7 +1,7 @@
-//! What other simulators' files say, as an experiment: `tresse import`.
+//! Other simulators' files as an experiment: `tresse import`.
 //!
-//! `tresse explain import` says how each format is translated. Nothing is guessed in silence: what
-//! a format does not say is marked in the written file, and what of it cannot be kept is a note.
+//! `tresse explain import` describes how each format is translated. Nothing is guessed silently: values that
+//! a format does not have are marked in the written file, and a note reports whatever cannot be kept.
 
 mod cdf;
 mod draft;
@@ -25,9 +25,9 @@ pub use words::Input;
 pub enum Format {
     /// A topology of htsim (`.topo`).
     HtsimTopo,
-    /// A connection matrix of htsim (`.cm`, `.tm`), with its topology or without.
+    /// A connection matrix of htsim (`.cm`, `.tm`), with or without its topology.
     HtsimCm,
-    /// A topology of the HPCC simulator, with flows or without.
+    /// A topology of the HPCC simulator, with or without flows.
     Hpcc,
     /// A flow-size distribution of the HPCC simulator's generator.
     HpccCdf,
@@ -47,7 +47,7 @@ impl Format {
         }
     }
 
-    /// Which files it takes, in this order.
+    /// The files that it takes, in this order.
     pub fn files(self) -> &'static str {
         match self {
             Self::HtsimTopo => "FILE.topo",
@@ -58,20 +58,20 @@ impl Format {
     }
 }
 
-/// What an import writes.
+/// The output of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
-    /// The experiment, and the files that it names beside it.
+    /// The experiment, and the files next to it that it names.
     pub files: Vec<(PathBuf, String)>,
-    /// What was left out, or read differently from how it is written: a sentence each.
+    /// What was left out, or read differently from how it is written, in one sentence each.
     pub notes: Vec<String>,
 }
 
 /// Reads files of `format`, for an experiment at `out`. Writes nothing.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place: files that are not of this format, end early, or contradict
-/// themselves or each other.
+/// The first error, with its position: files that are not in this format, end early, or contradict themselves
+/// or each other.
 pub fn import(format: Format, inputs: &[Input], out: &Path) -> Result<Imported, Diagnostic> {
     let draft = match (format, inputs) {
         (Format::HtsimTopo, [topo]) => htsim_topo::draft(topo)?,
@@ -89,10 +89,10 @@ pub fn import(format: Format, inputs: &[Input], out: &Path) -> Result<Imported, 
 }
 
 impl Imported {
-    /// Writes the files; those that are there only with `replace`. If one cannot be written, none is.
+    /// Writes the files, over existing ones only with `replace`. If one cannot be written, none is.
     ///
     /// # Errors
-    /// If a file is there already, or cannot be written.
+    /// If a file already exists, or cannot be written.
     pub fn write(&self, replace: bool) -> Result<(), Diagnostic> {
         if let Some((path, _)) = self.files.iter().find(|(path, _)| !replace && path.exists()) {
             let message = format!("{} already exists and was left unchanged", path.display());
@@ -120,7 +120,8 @@ impl Imported {
             })
         });
         if result.is_err() {
-            // Half an import would be in the way of the next try; what was renamed is there no longer.
+            // Half an import would block the next attempt; files that were already renamed no longer exist
+            // here.
             made.iter().for_each(|path| drop(fs::remove_file(path)));
         }
         result

@@ -1,4 +1,5 @@
-//! Triggers of an htsim connection matrix: which flows start when which others are done (csg-htsim, `trigger.cpp`).
+//! Triggers of an htsim connection matrix: which flows start when certain others are done (csg-htsim,
+//! `trigger.cpp`).
 
 use std::collections::BTreeMap;
 
@@ -11,19 +12,19 @@ use super::words::{Input, Word};
 enum Kind {
     /// All of its flows at the first firing.
     OneShot,
-    /// At each firing the next of its flows.
+    /// The next of its flows at each firing.
     MultiShot,
-    /// All of its flows at the firing of this number.
+    /// All of its flows at the firing with this number.
     Barrier(u32),
 }
 
-/// A trigger: who fires it, and whom it starts, by the numbers of their connections.
+/// A trigger: the connections that fire it, and those that it starts, by number.
 #[derive(Debug, Clone, Default)]
 struct Trigger<'a> {
     kind: Option<Kind>,
     fired_by: Vec<u32>,
     starts: Vec<(u32, Word<'a>)>,
-    /// Where it is first spoken of.
+    /// Where it is first mentioned.
     place: Option<Word<'a>>,
 }
 
@@ -95,10 +96,10 @@ impl<'a> Triggers<'a> {
         Ok(())
     }
 
-    /// By connection: what it waits for; and what was noteworthy.
+    /// By connection: what it waits for; and notes.
     ///
-    /// `gen_allreduce_butterfly.py` forgets to declare its last trigger: if it is the only one that is missing, it is
-    /// like the others. htsim itself refuses such a file.
+    /// `gen_allreduce_butterfly.py` forgets to declare its last trigger: if it is the only missing one, it is
+    /// treated like the others. htsim itself rejects such a file.
     pub fn waits(
         mut self,
         input: &Input,

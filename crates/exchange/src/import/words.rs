@@ -1,18 +1,18 @@
-//! Text that is words on lines, each with its place.
+//! Text as words on lines, each with its position.
 
 use tresse_experiment::diagnostic::Diagnostic;
 
-/// A file that is imported: its name in messages, and its text.
+/// An imported file: its name in messages, and its text.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
-    /// What messages call it.
+    /// Its name in messages.
     pub name: &'a str,
     /// Its content.
     pub text: &'a str,
 }
 
 impl Input<'_> {
-    /// An error about a place in the file.
+    /// An error at a position in the file.
     pub(crate) fn error<T>(
         &self,
         line: usize,
@@ -34,7 +34,7 @@ impl Input<'_> {
     }
 }
 
-/// A word, and where it is.
+/// A word and its position.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Word<'a> {
     pub line: usize,

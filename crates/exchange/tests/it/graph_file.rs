@@ -1,4 +1,4 @@
-//! Networks from files: what networkx writes is read, and what is wrong is told with its line.
+//! Networks from files: networkx's output is read, and errors are reported with their line.
 
 use std::fs;
 
@@ -74,7 +74,7 @@ fn networkx_writes_three_files_of_one_network() {
         assert_eq!(other.configs, json.configs);
         assert_eq!((&other.node_names, &other.racks), (&json.node_names, &json.racks));
     }
-    // Nobody says who is a host: those with one neighbour are.
+    // The file does not mark hosts: nodes with one neighbour are hosts.
     assert_eq!(
         json.node_names.join(", "),
         "host 0, host 1, host 2, host 3, leaf 0, spine 0, spine 1, leaf 1"
@@ -110,7 +110,7 @@ fn parallel_links_stay_apart_and_nodes_have_names_racks_and_pods() {
     }
 }
 
-/// In a directed graph an edge is a port, also a host's.
+/// In a directed graph an edge is a port, even a host's.
 #[test]
 fn a_directed_graph_has_its_directions_apart() {
     let network = topology(include_str!("graphs/directed.json"), "").expect("a network");
@@ -146,7 +146,7 @@ fn a_grid_has_its_paths() {
     assert_eq!(network.base_rtt(&paths.path(0, 3, 0).there, 0, 0), 12 * MICROSECOND);
 }
 
-/// Two hosts on a switch, one thing a line.
+/// Two hosts on a switch, one item per line.
 const SMALL: &str = r#"{"directed": false, "multigraph": false,
 "nodes": [
 {"id": "a", "kind": "host"},
@@ -346,7 +346,7 @@ fn what_is_wrong_in_the_experiment_is_told_there() {
     assert!(other.contains("`file` is that of topology = \"file\""), "{other}");
 }
 
-/// What is written of a network is that network when it is read: nodes, ports in their order, and all of their values.
+/// A written network is the same when it is read again: nodes, ports in their order, and all of their values.
 #[test]
 fn every_topology_comes_back_from_its_file() {
     let drawn =

@@ -1,4 +1,4 @@
-//! Memory that the next events will touch is fetched before they come. That changes nothing but speed.
+//! Prefetches the memory that the next events will touch. This affects only the speed.
 
 use super::{END, FORWARD, Fabric, GONE, LAST_PORT, NOT_QUEUED};
 use crate::entity::ARRIVALS;
@@ -9,8 +9,8 @@ impl<P: Copy> Fabric<P> {
     /// Fetches what the events after the next one will touch: the packet, then the port that it will enter, each
     /// a step earlier than the next needs it.
     ///
-    /// Whether a packet is at its end cannot be predicted, and a wrong guess costs more than what is fetched in
-    /// vain: so both ways are one, without a branch.
+    /// Whether a packet is at its end cannot be predicted, and a wrong guess costs more than a needless
+    /// fetch: so there is one path for both cases, without a branch.
     #[inline]
     pub(super) fn prefetch(&self, soon: &impl Fn(&P) -> *const u8) {
         let arrival = |ahead| self.queue.upcoming(ahead).filter(|e| e.0 >= ARRIVALS).map(|e| e.1);
@@ -29,8 +29,8 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// The same where ports are queued, which touch more: of an arrival the port that the packet will enter, if that is
-    /// known; of a departure its queued port.
+    /// The same for queued ports, which touch more: for an arrival, the port that the packet will enter, if
+    /// it is known; for a departure, its queued port.
     #[inline]
     pub(super) fn prefetch_queued(&self, soon: &impl Fn(&P) -> *const u8) {
         if let Some((ARRIVALS.., id)) = self.queue.upcoming(8) {

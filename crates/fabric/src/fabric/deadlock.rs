@@ -1,9 +1,9 @@
 //! Deadlocks: ports that are paused forever, because each waits for the next in a ring (cyclic buffer dependency).
 //!
-//! A switch ends a pause of port p when it holds no more than XON of what came from p. If more than that waits in ports
-//! that are paused themselves, and these will never go on, neither will p. So the deadlocked ports are the largest
-//! set of paused ports of which each is waited for like this within the set. What is paused and not in it will go on as
-//! soon as others do: only a link that fails ends a deadlock.
+//! A switch ends a pause of port p when it holds no more than XON of the bytes from p. If more than this
+//! waits in ports that are paused themselves and will never continue, neither will p. So the deadlocked ports
+//! are the largest set of paused ports in which each waits like this for others in the set. A paused port
+//! outside the set will continue as soon as others do. Only a link failure ends a deadlock.
 
 use std::collections::BTreeMap;
 
@@ -32,8 +32,8 @@ struct Waits {
 }
 
 impl<P: Copy> Fabric<P> {
-    /// The paused ports of these fabrics, the parts of one network, of which some wait for each other forever. All
-    /// parts have reached the same time.
+    /// The paused ports that wait for each other forever, if there are any. The fabrics are the parts of one
+    /// network, and have all reached the same time.
     pub fn deadlock<'a>(parts: impl Iterator<Item = &'a Self> + Clone) -> Option<Deadlock>
     where
         P: 'a,
@@ -85,7 +85,8 @@ impl<P: Copy> Fabric<P> {
         (0..self.ports.len() as u32).filter_map(waits).collect()
     }
 
-    /// The XON of a port to which the switch at its far end, in this part, has said last to pause; that has been heard.
+    /// The XON of a port, if the switch at its far end, in this part, last told it to pause and the frame has
+    /// arrived.
     fn stopped_until(&self, port: u32) -> Option<u64> {
         let link = &self.pfc.as_ref()?.links[port as usize];
         (link.stopped && link.heard <= self.now).then_some(link.xon)

@@ -7,8 +7,8 @@ use tresse_units::{BitsPerSecond, Time};
 use super::{FORWARD, Fabric, RouteId};
 
 impl<P: Copy> Fabric<P> {
-    /// How long a packet of `bytes` takes over a route on which no other is. Where the nodes decide, over a shortest path
-    /// whose links are the fastest that each node has. `None` if no path leads there.
+    /// How long a packet of `bytes` takes over a route without other packets. If the nodes decide, over a
+    /// shortest path with the fastest link of each node. `None` if no path leads there.
     pub fn empty_path(&self, route: RouteId, bytes: u32) -> Option<Time> {
         let hop = |port: u32| {
             let port = &self.ports[port as usize];

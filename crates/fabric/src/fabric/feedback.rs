@@ -1,4 +1,4 @@
-//! Congestion flags, and what hosts learn of them.
+//! Congestion flags, and what hosts learn about them.
 
 use tresse_units::Time;
 
@@ -17,10 +17,10 @@ pub struct Heard {
 }
 
 impl<P: Copy> Fabric<P> {
-    /// Lets every port keep a congestion flag, and the nodes report them to each other: each node says
-    /// whether its path to a destination is congested, and the node before it learns of that one propagation
-    /// delay later, for which every link has the same delay both ways. What the telling costs is not
-    /// modelled (catalogue S40).
+    /// Lets every port keep a congestion flag, and the nodes report them to each other: each node reports
+    /// whether its path to a destination is congested, and the node before it learns this one propagation
+    /// delay later; so every link must have the same delay both ways. The cost of reporting is not modelled
+    /// (catalogue S40).
     ///
     /// A port with several classes is congested if one of its queues is. A port whose only limit is a shared buffer
     /// has [`FlagConfig::unlimited`].
@@ -42,8 +42,8 @@ impl<P: Copy> Fabric<P> {
     /// The information of the host at the start of `route` about the congestion on it. `hash` is the flow's
     /// [`Header::hash`](crate::Header::hash). Without [`Fabric::with_flags`] nothing is congested.
     ///
-    /// A node with several paths is congested if all of them are, for it takes another one if one is; but under
-    /// ECMP the flow's own path alone counts.
+    /// A node with several paths is congested only if all of them are, because it avoids a congested one; but
+    /// under ECMP only the flow's own path counts.
     pub fn heard(&self, route: RouteId, hash: u32) -> Heard {
         let row = &self.routes[route.0 as usize..][..self.stride];
         let feedback = self.flags.map_or(Feedback::OneHop, |f| f.feedback);
@@ -73,15 +73,15 @@ impl<P: Copy> Fabric<P> {
         Some(self.route(route).to_vec())
     }
 
-    /// The ports by which `node` sends to the host `to` under HOLNET's balancers, each with its share in parts
-    /// of 2^32, which add up to 2^32; nothing where the node has no choice or another balancer.
+    /// The ports by which `node` sends to the host `to` under HOLNET's balancers, each with its share in
+    /// parts of 2^32, which add up to 2^32; empty if the node has no choice or another balancer.
     pub fn shares(&self, node: u32, to: u32) -> Vec<(u32, u64)> {
         self.forwarding.as_ref().map_or(Vec::new(), |f| f.shares(node, to))
     }
 
-    /// The updates of shares that come before `now`. They are the last at their instants: the queues are as
-    /// all that happened there has left them. Nothing happens between two events, and ports know of the past,
-    /// so that an update need not be an event.
+    /// Carries out the updates of shares before `now`. At an instant, updates come last: they see the queues
+    /// after all its events. Nothing happens between two events, and ports know the past, so an update need
+    /// not be an event.
     #[cold]
     pub(super) fn update_shares(&mut self, now: Time) {
         let forwarding = self.forwarding.as_mut().expect("nodes that balance");
@@ -92,7 +92,7 @@ impl<P: Copy> Fabric<P> {
             forwarding.update_shares(time, feedback, &self.ports);
             time += period;
         }
-        // Without congestion nothing moves, and none begins before `now`.
+        // Without congestion nothing moves, and no congestion begins before `now`.
         self.next_update = now.next_multiple_of(period);
     }
 

@@ -25,7 +25,7 @@ impl<P: Copy> Fabric<P> {
             if port.loses() {
                 return Entry::Dropped;
             }
-            // RED averages what every packet meets, a full queue too.
+            // RED averages the queue that every packet meets, even a full one.
             red = port.averages().filter(|_| !queued.marks_behind).is_some_and(|bytes| {
                 let length = if bytes { queued.backlog(self.now) } else { queued.waiting() };
                 port.red_signals(length, queued.idle(self.now), queued.pace())
@@ -72,8 +72,8 @@ impl<P: Copy> Fabric<P> {
         Entry::Settled
     }
 
-    /// Whether a port is the last one before a packet's destination; `next` is what the table of
-    /// routes has there.
+    /// Whether a port is the last one before a packet's destination; `next` is the entry there in the table
+    /// of routes.
     fn leads_to_host(&self, number: u32, next: u32) -> bool {
         match &self.forwarding {
             Some(forwarding) => forwarding.leads_to_host(number),
@@ -81,7 +81,7 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// An event of a queued port: the packet that it transmitted has left, or it hears a pause frame.
+    /// An event of a queued port: the packet that it transmitted has left, or it receives a pause frame.
     #[inline(never)]
     pub(super) fn depart(&mut self, number: u32, frame: u32) {
         if frame != 0 {
@@ -98,8 +98,9 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// Marks the packet whose transmission begins by what waits behind it, if it is ECN-capable: the signal is younger by
-    /// the time that the packet has waited. RED's average then has what departing packets leave.
+    /// Marks the packet whose transmission begins by what waits behind it, if it is ECN-capable: the signal
+    /// is younger by the time that the packet has waited. RED then averages the queue that departing packets
+    /// leave behind.
     #[inline(never)]
     fn mark_behind(&mut self, number: u32, id: u32) {
         let header = &mut self.packets.get_mut(id).header;
@@ -117,7 +118,7 @@ impl<P: Copy> Fabric<P> {
     /// A packet that has waited in a queued port begins to leave it.
     #[inline]
     pub(super) fn begin(&mut self, number: u32, (id, arrival, departure): (u32, Time, Option<Time>)) {
-        // A port beside a queued one that is quiet is looked at for the sake of a cut only.
+        // The plain port of a quiet queued port matters only for a cut.
         let queued = &self.queued_ports[self.queued_of[number as usize] as usize];
         let quiet = queued.quiet;
         if queued.marks_behind {
@@ -157,9 +158,9 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// The link of a queued port fails now, or comes back. What waited or was under way on a link
-    /// that fails is lost; so is what is sent to it later. The port's node knows at once and takes other ports
-    /// if it may choose; the other nodes need [`Fabric::reroute`].
+    /// The link of a queued port fails now, or comes back. Packets that waited for a failed link or were on
+    /// it are lost, and so are those sent to it later. The port's node knows at once and takes other ports if
+    /// it may choose; the other nodes need [`Fabric::reroute`].
     ///
     /// # Panics
     /// If the port is not queued.
@@ -178,7 +179,8 @@ impl<P: Copy> Fabric<P> {
         queued.fail(pool, &mut self.spilt);
         self.fail_flow_control(port, spilt);
         let mut lost = (self.spilt.len() - spilt) as u64;
-        // Links fail so seldom that it is cheaper to look for what is on the wire than to keep account of it.
+        // Links fail so rarely that searching for the packets on the wire is cheaper than keeping track of
+        // them.
         let on_wire = |e: &Event| e.entity == ARRIVALS | port && e.time > self.now;
         for Event { id, .. } in self.queue.iter().filter(on_wire) {
             let next = &mut self.packets.get_mut(id).next;

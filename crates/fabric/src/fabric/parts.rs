@@ -46,7 +46,7 @@ impl<P> Mail<P> {
 pub(super) struct Part<P> {
     cut: Arc<Cut>,
     own: usize,
-    /// By part: what goes there.
+    /// By part: the data to be sent there.
     out: Vec<Mail<P>>,
 }
 
@@ -70,14 +70,15 @@ impl<P: Copy> Fabric<P> {
         self
     }
 
-    /// Where the next route of this part begins in the table, which all parts have alike: each has every n-th row.
+    /// Where the next route of this part begins in the table. All parts have the same table: each uses every
+    /// n-th row.
     pub(super) fn next_row(&self) -> usize {
         let Some(part) = &self.part else { return self.routes.len() };
         let (rows, parts) = (self.routes.len() / self.stride, part.cut.parts());
         (rows + (part.own + parts - rows % parts) % parts) * self.stride
     }
 
-    /// Tells the other parts of a route.
+    /// Announces a route to the other parts.
     pub(super) fn tell_route(&mut self, start: u32, entries: &[u32]) {
         let Some(part) = &mut self.part else { return };
         let own = part.own;
@@ -112,8 +113,8 @@ impl<P: Copy> Fabric<P> {
         crosses
     }
 
-    /// What has to go to another part; `mail` is what was brought there before, for its memory. `each` gets the packets
-    /// whose routes end here: they will come back.
+    /// Takes the data for another part; `mail` was delivered there before, and its memory is reused. `each`
+    /// gets the packets whose routes end here: they will come back.
     pub fn post(&mut self, to: usize, mail: &mut Mail<P>, mut each: impl FnMut(&P)) {
         let Some(part) = &mut self.part else { return };
         debug_assert!(mail.crossings.is_empty() && mail.routes.is_empty(), "it was taken in");
@@ -123,7 +124,7 @@ impl<P: Copy> Fabric<P> {
         returning.for_each(|c| each(&c.packet.payload));
     }
 
-    /// Takes in what has come from another part; `each` gets the packets whose routes end here.
+    /// Takes in the data from another part; `each` gets the packets whose routes end here.
     pub fn take_in(&mut self, mail: &mut Mail<P>, mut each: impl FnMut(&P)) {
         for (start, entries) in mail.routes.drain(..) {
             self.set_row(start, &entries);
@@ -149,8 +150,8 @@ impl<P: Copy> Fabric<P> {
         self.queue.earliest()
     }
 
-    /// Time and place among those of its instant of the next event, if it comes no later than `limit`; nothing may be
-    /// sent before `limit` then, unless that event comes earlier.
+    /// The time of the next event and its place among those of the same instant, if it comes no later than
+    /// `limit`. Nothing may then be sent before `limit`, unless that event comes earlier.
     pub fn peek(&mut self, limit: Time) -> Option<(Time, u32)> {
         self.queue.peek_until(limit)
     }

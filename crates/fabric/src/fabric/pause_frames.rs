@@ -7,8 +7,8 @@ use super::pfc::PAUSE_FRAME;
 use crate::queue::Event;
 use crate::queued_port::Packet;
 
-/// In place of a packet, in an event of a queued port: it is paused, or may go on. A departure has 0 there, so at one
-/// instant a port's packet leaves before it hears of a pause.
+/// In place of a packet, in an event of a queued port: it is paused, or may continue. A departure has 0
+/// there, so at one instant a port's packet leaves before a pause takes effect.
 const PAUSE: u32 = 1;
 const GO_ON: u32 = 2;
 
@@ -28,8 +28,8 @@ impl Frame {
 }
 
 impl<P: Copy> Fabric<P> {
-    /// The switch at the far end of `port` tells it to pause, or to go on. The frame waits for the packet that is being
-    /// sent that way, and for the frame before it.
+    /// The switch at the far end of `port` tells it to pause or to continue. The frame waits for the packet
+    /// that is being sent that way, and for the frame before it.
     pub(super) fn send_frame(&mut self, port: u32, pauses: bool) {
         let Some(pfc) = &mut self.pfc else { return };
         let link = &mut pfc.links[port as usize];
@@ -73,8 +73,8 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// The link of a port has failed. What has waited there is gone; nobody pauses the port any more, and what is on its
-    /// way to it is not heard.
+    /// The link of a port has failed. The packets that waited there are gone, the port is no longer paused,
+    /// and frames on their way to it are ignored.
     pub(super) fn fail_flow_control(&mut self, port: u32, spilt: usize) {
         let Some(pfc) = &mut self.pfc else { return };
         let own = &mut pfc.ports[port as usize];
@@ -94,7 +94,7 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// A direction of a link has come back: the switch may still hold too much of what had come over it.
+    /// A direction of a link has come back: the switch may still hold too much of the data that came over it.
     pub(super) fn repair_flow_control(&mut self, port: u32) {
         let Some(pfc) = &self.pfc else { return };
         let of_link = |&own: &u32| own == port || pfc.links[own as usize].twin == port;

@@ -1,10 +1,11 @@
-//! Priority flow control (IEEE 802.1Qbb): a switch that holds too much of what came over a link pauses the port at
+//! Priority flow control (IEEE 802.1Qbb): a switch that holds too much data from a link pauses the port at
 //! the link's other end.
 //!
-//! A switch counts, for each link into it, the bytes of packets that came over it and have not left the switch again:
-//! those that wait, in whatever port, and those in transmission. Above XOFF it sends a pause frame back, at XON or below
-//! one that ends the pause. The paused port finishes its packet; its last class, which goes before all others, is never
-//! paused nor counted. Frames say pause or go on, without the timer of the standard, and take no time from packets.
+//! A switch counts, for each link into it, the bytes of packets that came over it and have not left the
+//! switch again: those waiting in any port, and those in transmission. Above XOFF it sends a pause frame
+//! back; at XON or below, it sends a frame that ends the pause. The paused port finishes its packet. Its last
+//! class, which goes before all others, is neither paused nor counted. Frames say pause or continue, without
+//! the timer of the standard, and take no time from packets.
 
 use serde::{Deserialize, Serialize};
 use tresse_units::{BitsPerSecond, NEVER, SECOND, Time};
@@ -34,11 +35,12 @@ pub struct PfcConfig {
 
 /// The headroom of a link, bytes, so that nothing is lost: what may arrive after XOFF is exceeded.
 ///
-/// As IEEE 802.1Q (annex on buffer requirements for PFC; Cisco's "D-…" terms; Guo et al., SIGCOMM 2016, §2) sums it up:
-/// a packet that the switch has just begun to send before its pause frame, that frame, the propagation there and back,
-/// the reaction, and a packet that the paused port has just begun. The standard's delays of interfaces are not there,
-/// as no port here has any. One packet more, because a packet counts as a whole when it has arrived: the one that
-/// exceeds XOFF. With `packet` the bytes of the largest packet and the rates of both directions,
+/// As IEEE 802.1Q (annex on buffer requirements for PFC; Cisco's "D-…" terms; Guo et al., SIGCOMM 2016, §2)
+/// sums it up: a packet that the switch has just begun to send before its pause frame, that frame, the
+/// propagation there and back, the reaction, and a packet that the paused port has just begun. The standard's
+/// interface delays are left out, because no port here has any. One more packet is added, the one that
+/// exceeds XOFF, because a packet counts as a whole when it has arrived. With `packet` the bytes of the
+/// largest packet and the rates of both directions,
 ///
 /// ```text
 /// rate x (delay + delay back + reaction + (packet + 64 B) / rate back) + 2 packets
@@ -78,7 +80,7 @@ pub(super) struct Link {
     pub twin: u32,
     pub xoff: u64,
     pub xon: u64,
-    /// Bytes that it holds at most.
+    /// The most bytes that it holds.
     pub room: u64,
     pub reaction: Time,
     pub held: u64,
@@ -86,7 +88,7 @@ pub(super) struct Link {
     pub stopped: bool,
     /// When the last frame has left.
     pub sent: Time,
-    /// When it is obeyed.
+    /// When it takes effect.
     pub heard: Time,
 }
 
@@ -99,7 +101,7 @@ pub(super) struct Own {
     pub sending: Option<(u32, u32)>,
     /// When its pause began; [`NEVER`] if it is not paused.
     pub since: Time,
-    /// Frames that arrive until then were on their way when the link failed.
+    /// Frames that arrive before then were on their way when the link failed.
     pub deaf_until: Time,
     pub counters: PfcCounters,
 }
@@ -114,7 +116,7 @@ impl Own {
 
 impl Pfc {
     fn new(ports: usize, configs: &[PfcConfig]) -> Self {
-        // No switch counts what comes over a link without flow control.
+        // No switch counts packets from a link without flow control.
         let none = Link {
             twin: u32::MAX,
             xoff: u64::MAX,
@@ -144,7 +146,7 @@ impl Pfc {
         pfc
     }
 
-    /// Over which link a packet came that enters `port`, if its switch counts it.
+    /// The link over which a packet that enters `port` came, if its switch counts it.
     pub fn ingress(&self, port: u32, packet: &Packet) -> Option<u32> {
         // The last class is never paused.
         (self.ports[port as usize].counts && packet.class == 0)
@@ -167,7 +169,7 @@ impl Pfc {
         self.place(packet.id, port);
     }
 
-    /// A packet has last left `port`.
+    /// The last port that a packet left is `port`.
     pub fn place(&mut self, id: u32, port: u32) {
         let id = id as usize;
         if id >= self.came.len() {
@@ -201,7 +203,7 @@ impl<P: Copy> Fabric<P> {
         PfcCounters { paused: own.counters.paused + rest, ..own.counters }
     }
 
-    /// Bytes that the switch at the far end of a port holds of what came from it, for measurements.
+    /// Bytes from a port that the switch at its far end holds, for measurements.
     pub fn held(&self, port: u32) -> u64 {
         self.pfc.as_ref().map_or(0, |pfc| pfc.links[port as usize].held)
     }
@@ -236,7 +238,7 @@ impl<P: Copy> Fabric<P> {
         pfc.begin(port, queued.sending());
     }
 
-    /// The switch at the far end of `ingress` no longer holds these bytes of what came from there.
+    /// The switch at the far end of `ingress` no longer holds these bytes, which came from there.
     pub(super) fn release(&mut self, ingress: u32, bytes: u32) {
         let Some(pfc) = &mut self.pfc else { return };
         let link = &mut pfc.links[ingress as usize];

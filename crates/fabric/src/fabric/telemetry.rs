@@ -1,7 +1,7 @@
 //! The data that switches write into departing packets: in-band telemetry, as in HPCC (Li et al., SIGCOMM 2019).
 //!
-//! Queued ports write it, into packets that may be trimmed: those of sprayed connections. A packet has one cache line, so
-//! what was written lies beside it.
+//! Queued ports write it, into packets that may be trimmed: those of sprayed connections. A packet has only
+//! one cache line, so the data is kept next to it.
 
 use tresse_units::{BitsPerSecond, Time};
 
@@ -73,7 +73,7 @@ impl<P: Copy> Fabric<P> {
         self
     }
 
-    /// The hops of the packet that was delivered last, from its sender on: the first eight.
+    /// The first eight hops of the packet that was delivered last, starting from its sender.
     pub fn hops_of_delivered(&self) -> &[Hop] {
         self.telemetry.as_ref().map_or(&[], |own| &own.delivered.hops[..own.delivered.count])
     }

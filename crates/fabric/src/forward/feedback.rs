@@ -11,12 +11,12 @@ use crate::holnet::Congested;
 use crate::port::Port;
 use crate::port::is_congested;
 
-/// Where the path leads of whose congestion a node speaks.
+/// Where a path leads whose congestion a node reports.
 #[derive(Debug, Clone, Copy)]
 enum To {
     /// To a host, for the flow with this hash.
     Host { host: u32, hash: u32 },
-    /// To all hosts of one destination, not beyond its switch: the last links are no load balancer's choice.
+    /// To all hosts of one destination, not beyond its switch: no load balancer chooses the last links.
     Destination(u32),
 }
 
@@ -30,7 +30,7 @@ impl To {
 }
 
 impl Forwarding {
-    /// The ports by which `node` may send what goes there: one of them, if it is known which.
+    /// The ports by which `node` may send packets there: only one of them, if the choice is known.
     fn ports_to(&self, node: u32, to: To) -> &[u32] {
         if matches!(to, To::Host { host, .. } if host == node) {
             return &[];
@@ -52,9 +52,9 @@ impl Forwarding {
         }
     }
 
-    /// Whether `node` says at `time` that its path to `to` is congested. A node with several paths takes
-    /// another one if one is congested, so all must be. Of a flow that stays on one path (ECMP) only that
-    /// one counts: the thesis's signal is "per-flow-based".
+    /// Whether `node` reports at `time` that its path to `to` is congested. A node with several paths avoids
+    /// a congested one, so all must be congested. For a flow that stays on one path (ECMP) only that one
+    /// counts: the thesis's signal is "per-flow-based".
     fn says(&self, node: u32, to: To, time: Time, feedback: Feedback, ports: &[Port]) -> bool {
         let taken = self.ports_to(node, to);
         !taken.is_empty()
@@ -64,8 +64,8 @@ impl Forwarding {
             })
     }
 
-    /// Whether the node of `port` has learned by `time` that the next hop's path to `to` is
-    /// congested. What the next hop says takes the link's propagation delay.
+    /// Whether the node of `port` has learned by `time` that the next hop's path to `to` is congested. The
+    /// report of the next hop takes the link's propagation delay.
     fn hears(&self, port: u32, to: To, time: Time, feedback: Feedback, ports: &[Port]) -> bool {
         let said = time.checked_sub(ports[port as usize].config().delay);
         said.is_some_and(|said| self.says(self.far_end(port), to, said, feedback, ports))
@@ -108,7 +108,7 @@ impl Forwarding {
         self.chooser.shares.as_ref().map(|shares| shares.period())
     }
 
-    /// Finds the nodes and destinations whose shares are updated, of which nothing is known yet.
+    /// Finds the nodes and destinations whose shares are updated; nothing is known about them yet.
     pub(super) fn find_balancers(&mut self) {
         let Some(shares) = &mut self.chooser.shares else { return };
         let (nodes, destinations) = (self.network.nodes, self.anchors.len() as u32);
@@ -130,7 +130,7 @@ impl Forwarding {
             .collect();
     }
 
-    /// The shares of these nodes begin anew, if `port` is said those of the paths over it alone.
+    /// Restarts the shares of these nodes; if `port` is given, only those of the paths over it.
     pub(super) fn begin_shares(&mut self, nodes: Range<u32>, port: Option<u32>) {
         let Some(shares) = &mut self.chooser.shares else { return };
         let destinations = self.anchors.len() as u32;
@@ -164,8 +164,8 @@ impl Forwarding {
         self.chooser.shares = Some(shares);
     }
 
-    /// The ports by which `node` sends to the host `to`, with their shares in parts of 2^32; nothing where it
-    /// has no choice.
+    /// The ports by which `node` sends to the host `to`, with their shares in parts of 2^32; empty if it has
+    /// no choice.
     pub fn shares(&self, node: u32, to: u32) -> Vec<(u32, u64)> {
         let destination = self.destination[to as usize];
         let ports = self.ports_to(node, To::Destination(destination));

@@ -1,4 +1,4 @@
-//! Links of layers, for the topologies that are drawn by hand.
+//! Links in layers, for topologies that are wired by hand.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct LinkConfig {
     pub limit: Threshold,
     /// And its marking threshold.
     pub mark: Threshold,
-    /// How likely a port loses a packet, a host's NIC too.
+    /// How likely a port loses a packet, including a host's NIC.
     pub loss: Probability,
 }
 
@@ -55,25 +55,25 @@ impl<const N: usize> Links<N> {
     }
 }
 
-/// A graph while it is drawn.
+/// A graph under construction.
 pub(super) struct Wiring<'a, const N: usize> {
     graph: Graph,
     links: &'a Links<N>,
 }
 
 impl<'a, const N: usize> Wiring<'a, N> {
-    /// Nothing yet, with layers of these names.
+    /// An empty graph, with layers of these names.
     pub fn new(links: &'a Links<N>, layers: [&str; N]) -> Self {
         let layers = layers.map(Arc::from).to_vec();
         Self { graph: Graph { layers, ..Graph::default() }, links }
     }
 
-    /// A further host of this name.
+    /// Adds a host with this name.
     pub fn host(&mut self, name: impl Into<String>) -> usize {
         self.node(name.into(), NodeKind::Host { rack: None, pod: None })
     }
 
-    /// A further switch of this name.
+    /// Adds a switch with this name.
     pub fn switch(&mut self, name: impl Into<String>) -> usize {
         self.node(name.into(), NodeKind::Switch)
     }
@@ -101,7 +101,7 @@ impl<'a, const N: usize> Wiring<'a, N> {
         }
     }
 
-    /// What was drawn.
+    /// The finished graph.
     pub fn graph(self) -> Graph {
         self.graph
     }

@@ -15,7 +15,7 @@ impl Port {
         if self.loses() {
             return false;
         }
-        // RED averages what every packet meets, a full queue too.
+        // RED averages the queue that every packet meets, even a full one.
         let mut signal = self.averages().is_some_and(|bytes| {
             let length = if bytes { self.backlog(now) } else { self.waiting(now) };
             self.red_signals(length, now.saturating_sub(self.busy_until), self.pace)
@@ -33,7 +33,7 @@ impl Port {
         true
     }
 
-    /// How long the port will be congested if no packet comes after that of `bytes`, which is let in now.
+    /// How long the port will be congested if no packet comes after the one of `bytes` that is let in now.
     fn flag_packet(&mut self, now: Time, bytes: u32) {
         let Some(mut flag) = self.rare.flag.take() else { return };
         let threshold = flag.threshold(self.limit);
@@ -41,7 +41,7 @@ impl Port {
             let departure = self.busy_until.max(now) + self.transmission(bytes);
             departure.saturating_sub(self.pace.total(threshold.value() - 1))
         } else {
-            // With this packet n wait, until the n-th last of those before it has left.
+            // Including this packet, n wait until the n-th last of the packets before it has left.
             self.nth_departure(threshold.value())
         };
         flag.set(now, end);
@@ -69,8 +69,8 @@ impl Port {
         self.rare.flag.as_deref_mut()
     }
 
-    /// Whether the queue is at its limit. If so the port may stay shut: as it lets nothing in until then, it knows
-    /// already when the queue will be short enough.
+    /// Whether the queue is at its limit. If so, the port may stay shut: it lets nothing in until then, so it
+    /// already knows when the queue will be short enough.
     fn stays_shut(&mut self, now: Time) -> bool {
         let is_full = self.is_full(now);
         if is_full && let Some(until) = self.rare.config.drop_until {
@@ -95,7 +95,7 @@ impl Port {
         lost
     }
 
-    /// Whether RED averages lengths in bytes, or else in packets; `None` without RED.
+    /// Whether RED averages lengths in bytes instead of packets; `None` without RED.
     #[inline]
     pub(crate) fn averages(&self) -> Option<bool> {
         self.rare.red.as_ref().map(Red::counts_bytes)

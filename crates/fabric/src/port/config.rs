@@ -10,7 +10,7 @@ use crate::threshold::Threshold;
 /// The treatment of packets that are not ECN-capable when the queue is longer than K.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NonEct {
-    /// It queues, until the queue is full.
+    /// It is queued until the queue is full.
     Queue,
     /// It is dropped, as RED does with min = max = K.
     Drop,
@@ -49,8 +49,7 @@ impl PortConfig {
             && self.processing.below() == 0
     }
 
-    /// The longest time that a packet takes from arrival to the far end; a guess if the
-    /// queue has no limit.
+    /// The longest time that a packet takes from arrival to the far end; a guess if the queue has no limit.
     pub(crate) fn longest_stay(&self) -> Time {
         let packets = match self.limit {
             Threshold::UNLIMITED => 64,

@@ -1,5 +1,6 @@
-//! The time that a host takes over each packet that it sends: a random one, so that what is periodic does not lock in
-//! (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", 1992; ns-2's `overhead_`).
+//! The time that a host spends on each packet that it sends. It is random, so that periodic traffic does not
+//! lock in (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", 1992; ns-2's
+//! `overhead_`).
 
 use tresse_units::{SplitMix, Time};
 
@@ -24,7 +25,7 @@ impl Processing {
         Self { below, numbers: SplitMix::named(seed, PROCESSING, port.into()) }
     }
 
-    /// No packet takes that long.
+    /// Every packet takes less than this.
     pub(crate) fn below(&self) -> Time {
         self.below
     }
@@ -35,7 +36,7 @@ impl Processing {
     }
 }
 
-/// The packets of a port that a host took time over.
+/// The packets of a port that a host spent time on.
 #[derive(Debug)]
 pub(super) struct Processed {
     processing: Processing,
@@ -49,8 +50,8 @@ impl Processed {
         Self { processing, packets: 0, last: 0 }
     }
 
-    /// When a packet is at the far end that would be there at `time`. The host works on many at once, and none overtakes
-    /// another.
+    /// When a packet is at the far end that would be there at `time` without processing. The host works on
+    /// many at once, and none overtakes another.
     pub fn arrival(&mut self, time: Time) -> Time {
         self.packets += 1;
         self.last = (time + self.processing.time(self.packets)).max(self.last + 1);

@@ -9,7 +9,7 @@ use super::config::ClassConfig;
 #[repr(C)]
 pub struct Class {
     pub queue: VecDeque<Packet>,
-    /// Of its packets.
+    /// The bytes of its packets.
     pub bytes: u64,
     pub config: ClassConfig,
     /// The bytes that it may send before its next quantum.
@@ -54,7 +54,7 @@ impl Class {
         Self { queue: VecDeque::new(), bytes: 0, config, deficit: 0 }
     }
 
-    /// A packet waits at the end.
+    /// Adds a packet at the end.
     #[inline]
     pub fn push(&mut self, packet: Packet) {
         self.queue.push_back(packet);

@@ -5,13 +5,14 @@ use tresse_units::Time;
 use crate::port::PortConfig;
 use crate::threshold::Threshold;
 
-/// Classes of a port at most.
+/// The most classes of a port.
 pub const MAX_CLASSES: usize = 8;
 
 /// The options of a queued port that a plain one does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueuedPortConfig {
-    /// The classes, by [`Header::class`](crate::Header::class); packets of a class beyond wait in the last one.
+    /// The classes, by [`Header::class`](crate::Header::class); packets of higher classes wait in the last
+    /// one.
     pub classes: [ClassConfig; MAX_CLASSES],
     /// How many of them there are, 1 to 8.
     pub count: u8,
@@ -22,7 +23,8 @@ pub struct QueuedPortConfig {
     /// A packet for which there is no room, and which may be trimmed, is cut to this many bytes and waits in the last
     /// class (packet trimming: Ultra Ethernet, SONiC; after Cheng et al., NSDI 2014).
     pub trim: Option<u16>,
-    /// A packet is marked by what waits behind it when its transmission begins, not by what it meets when it arrives.
+    /// A packet is marked by the queue behind it when its transmission begins, not by the queue that it meets
+    /// on arrival.
     pub marks_behind: bool,
 }
 
@@ -43,8 +45,8 @@ pub enum ClassMark {
     /// If the class's queue is longer than this.
     Above(Threshold),
     /// If it is longer than K_i = (the class's share of the rate) x RTT x lambda (vMCC eq. (1), with the
-    /// share of MQ-ECN, Bai et al., NSDI 2016): a busy class's share is that of its quantum in the quanta
-    /// of all that are busy. K_i is at least two packets of 1500 bytes (catalogue 0.10).
+    /// share of MQ-ECN, Bai et al., NSDI 2016): a busy class's share is its quantum divided by the quanta of
+    /// all busy classes. K_i is at least two packets of 1500 bytes (catalogue 0.10).
     Share {
         /// The round-trip time.
         rtt: Time,

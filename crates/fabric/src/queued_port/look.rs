@@ -6,7 +6,7 @@ use super::{Class, QueuedPort};
 use crate::flag::Flag;
 
 impl QueuedPort {
-    /// How long nothing has been there to be sent.
+    /// How long it has had nothing to send.
     pub fn idle(&self, now: Time) -> Time {
         if self.paused && self.waiting() > 0 { 0 } else { now.saturating_sub(self.departure) }
     }
@@ -36,8 +36,8 @@ impl QueuedPort {
         self.rate
     }
 
-    /// Until when a class's queue is so long that `flag` is up if nothing comes, leaves
-    /// or fails; not later than now if none is.
+    /// Until when a class's queue is long enough to keep `flag` up, if nothing arrives, leaves or fails; not
+    /// later than now if no queue is.
     pub fn congested_until(&self, now: Time, flag: &Flag) -> Time {
         let until = |(number, class): (usize, &Class)| {
             let threshold = flag.threshold(class.config.limit);
@@ -45,7 +45,7 @@ impl QueuedPort {
                 return if class.queue.len() as u64 >= threshold.value() { NEVER } else { 0 };
             }
             let Some(needed @ 1..) = threshold.value().checked_sub(class.bytes) else { return NEVER };
-            // What is missing may still be in transmission.
+            // The missing bytes may still be in transmission.
             if self.departure > now && usize::from(self.sending.class) == number {
                 self.departure.saturating_sub(self.sending_pace.total(needed - 1))
             } else {

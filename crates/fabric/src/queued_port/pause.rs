@@ -8,7 +8,7 @@ impl QueuedPort {
     /// Puts it under flow control.
     ///
     /// # Panics
-    /// If it has other than two classes, or none that goes before the other, or is in a shared buffer.
+    /// If it does not have two classes, or none goes before the other, or it is in a shared buffer.
     pub fn obey(&mut self) {
         assert!(self.discipline == Discipline::PriorityOfTwo, "one class is paused, the other goes first");
         assert!(self.pool.is_none(), "flow control has a buffer of its own");
@@ -20,7 +20,7 @@ impl QueuedPort {
         self.paused = true;
     }
 
-    /// It is paused no more, as its link has failed: nothing waits.
+    /// Ends the pause because its link has failed: nothing waits.
     pub fn end_pause(&mut self) {
         self.paused = false;
     }

@@ -108,7 +108,7 @@ fn network(links: &[(usize, usize, u64, u64)]) -> Option<Topology> {
 }
 
 proptest! {
-    /// Maximum flow, minimum cut: the least of all ways to put the switches on either side.
+    /// Maximum flow, minimum cut: the minimum over all ways to put the switches on either side.
     #[test]
     fn it_is_the_narrowest_of_all_cuts(
         links in prop::collection::vec((0usize..9, 4usize..9, 1u64..10, 1u64..10), 4..12),

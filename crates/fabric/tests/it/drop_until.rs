@@ -19,8 +19,8 @@ fn port(limit: Threshold, until: Option<Threshold>) -> PortConfig {
     }
 }
 
-/// How packets of 1500 bytes fare of which three arrive whenever one has left, for `rounds`: `x` is dropped, `m`
-/// marked, `-` neither.
+/// The fates of packets of 1500 bytes, of which three arrive whenever one has left, for `rounds`: `x` is
+/// dropped, `m` marked, `-` neither.
 fn fates(config: PortConfig, rounds: u64) -> String {
     let mut port = Port::new(config);
     let one = port.transmission(1500);
@@ -45,8 +45,8 @@ fn fates(config: PortConfig, rounds: u64) -> String {
     fates.trim_end().to_owned()
 }
 
-/// Of a burst one packet is in transmission and five wait; the next is dropped. Five, four, three and two wait when
-/// others come, which are dropped too. With one waiting the port takes packets again.
+/// One packet of a burst is in transmission and five wait; the next is dropped. Others that come while five,
+/// four, three and two wait are dropped too. With one waiting the port takes packets again.
 #[test]
 fn a_full_port_drops_until_the_queue_is_short() {
     let five = Threshold::packets(5);
@@ -57,7 +57,7 @@ fn a_full_port_drops_until_the_queue_is_short() {
     assert_eq!(fates(port(bytes(6), Some(bytes(2))), 9), "--- --m mmx xxx xxx xxx xxx --- -mm");
 }
 
-/// The room is there the instant that the packet has left, as it is with a limit alone.
+/// There is room at the instant that the packet has left, as with a limit alone.
 #[test]
 fn a_port_opens_to_the_picosecond() {
     for (limit, until, left) in [
@@ -75,7 +75,7 @@ fn a_port_opens_to_the_picosecond() {
     }
 }
 
-/// RED averages the packets that are dropped, too: with the queue as it is and one threshold it is K.
+/// RED averages over dropped packets too: without averaging and with one threshold it is K.
 #[test]
 fn red_sees_what_is_dropped() {
     let red = RedConfig {

@@ -10,10 +10,10 @@ use tresse_fabric::{
 use tresse_units::{MICROSECOND, MILLISECOND, NEVER, SECOND, Time};
 
 const GIGABIT: u64 = 1_000_000_000;
-/// Of the order of what happens at one instant.
+/// For the order of events at one instant.
 const SEED: u64 = 5;
 
-/// Runs the fabric up to `limit`, to the next packet that arrives or is dropped.
+/// Runs the fabric up to `limit`, or to the next packet that arrives or is dropped.
 fn advance(fabric: &mut Fabric<u32>, limit: Time) -> Option<Arrival<u32>> {
     fabric.advance(limit, |_| std::ptr::null())
 }
@@ -22,7 +22,7 @@ fn advance(fabric: &mut Fabric<u32>, limit: Time) -> Option<Arrival<u32>> {
 #[derive(Debug, Clone)]
 struct Scenario {
     ports: Vec<PortConfig>,
-    /// The largest number of packets that wait, port by port: what `Threshold` hides.
+    /// The largest number of packets that wait, port by port, which `Threshold` hides.
     limits: Vec<u64>,
     routes: Vec<Vec<u32>>,
     /// When, on which route, how many bytes.
@@ -126,7 +126,7 @@ fn reference(scenario: &Scenario) -> Vec<Fate> {
         while queue.front().is_some_and(|&d| d <= now) {
             queue.pop_front();
         }
-        // The first of the queue is in transmission, the rest waits; an idle port takes any packet.
+        // The first packet of the queue is in transmission, the others wait; an idle port takes any packet.
         if queue.len() as u64 > scenario.limits[p as usize] {
             fates.push((now, name, false));
             continue;
@@ -226,7 +226,7 @@ fn the_callers_event_comes_after_the_arrivals() {
     assert_eq!((arrived, fabric.now()), (vec![0, 1, 2], at));
 }
 
-/// A route that was given back is used again, with its new ports.
+/// A removed route is reused, with its new ports.
 #[test]
 fn a_routes_place_is_used_again() {
     let port = PortConfig {

@@ -1,8 +1,8 @@
 //! The k-ary fat tree: counts, the links that a route takes, and how addresses are spread.
 //!
-//! Which port joins which nodes is told here a second time, from `fat_tree.rs`'s description: ports
-//! are numbered group by group, each group has as many ports as there are hosts, and within a group
-//! the number counts by switch and then by link. With h = k/2, and switches numbered by pod:
+//! The ends of each port are stated here a second time, from the description in `fat_tree.rs`: ports are
+//! numbered group by group, each group has as many ports as there are hosts, and within a group the number
+//! counts by switch and then by link. With h = k/2, and switches numbered by pod:
 //!
 //! | group | port in it | from | to |
 //! |---|---|---|---|
@@ -82,8 +82,8 @@ fn hosts_switches_and_ports_are_as_many_as_al_fares_counts() {
     }
 }
 
-/// Our own table of ends makes a fat tree: k links at every switch, one at every host, each link
-/// both ways. So a route that is consistent with it is consistent with a fat tree.
+/// The table of ends above makes a fat tree: k links at every switch, one at every host, each link both ways.
+/// So a route that is consistent with it is consistent with a fat tree.
 #[test]
 fn the_ports_are_the_links_of_a_fat_tree() {
     for k in [4, 6, 8] {
@@ -196,7 +196,7 @@ fn addresses_are_distinct_as_their_spread_asks() {
     }
 }
 
-/// Catalogue 0.4: of the (k/2)^2 - 1 other cores, k/2 - 1 hang on the same aggregation switch: 20 %
+/// Catalogue 0.4: of the (k/2)^2 - 1 other cores, k/2 - 1 are attached to the same aggregation switch: 20 %
 /// at k = 8. And all cores are drawn equally often.
 #[test]
 fn two_random_cores_share_an_aggregation_switch_a_fifth_of_the_time() {

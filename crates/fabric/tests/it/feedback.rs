@@ -1,4 +1,4 @@
-//! Congestion flags, and when hosts hear of them.
+//! Congestion flags, and when hosts learn about them.
 
 use proptest::prelude::*;
 use tresse_fabric::{
@@ -41,9 +41,9 @@ fn heard(local: bool, next_hop: bool) -> Heard {
 }
 
 proptest! {
-    /// A flag is up while the queue is at least 80 % of its limit, or, where it has none, at least so long, read
-    /// off the queue itself; and the next hop's is heard one propagation delay later, to the picosecond. Steps of a
-    /// seventh of a packet's time.
+    /// A flag is up while the queue is at least 80 % of its limit, or without a limit at least `unlimited`
+    /// long, compared with the queue itself. The next hop's flag is heard one propagation delay later, to the
+    /// picosecond. Steps of a seventh of a packet's time.
     #[test]
     fn a_flag_is_the_queue_and_is_heard_one_hop_later(
         sends in prop::collection::vec((0u64..12, 64u32..1500), 20..300),
@@ -100,7 +100,7 @@ fn congest(fabric: &mut Fabric<u32>, port: u32, at: Time) {
     }
 }
 
-/// From when until when, in microseconds, `route` tells that its next hop is congested; it is looked at every
+/// From when until when, in microseconds, `route` reports that its next hop is congested, sampled every
 /// microsecond.
 fn told(fabric: &mut Fabric<u32>, route: RouteId, hash: u32) -> Option<(Time, Time)> {
     let begin = fabric.now() / MICROSECOND;
@@ -148,7 +148,7 @@ fn leaf_spine() -> (Network, Vec<PortConfig>) {
     (Network { hosts: 4, nodes: 8, ends }, ports.collect())
 }
 
-/// What host 0 is told of its path to host 2, or to its neighbour, with these ports congested.
+/// What host 0 learns about its path to host 2, or to its neighbour, with these ports congested.
 fn told_in_a_leaf_spine(
     balancing: Balancing,
     feedback: Feedback,
@@ -165,8 +165,9 @@ fn told_in_a_leaf_spine(
     told(&mut fabric, route, hash)
 }
 
-/// A leaf that may take any spine is congested if both paths are; what the far leaf's port to the host has to
-/// say takes three hops back, and only backward; the ports to other hosts and from them do not matter.
+/// A leaf that may take any spine is congested if both paths are; the flag of the far leaf's port to the host
+/// takes three hops back, and only with backward reports; the ports to other hosts and from them do not
+/// matter.
 #[test]
 fn a_node_with_several_ways_is_congested_if_all_are() {
     let told = |feedback, congested: &[u32], to| {
@@ -189,7 +190,7 @@ fn a_node_with_several_ways_is_congested_if_all_are() {
     assert_eq!(told(Feedback::Backward, &[8, 15], 2), None);
 }
 
-/// Under ECMP a flow has one path, and its host hears of that one.
+/// Under ECMP a flow has one path, and its host hears only about this one.
 #[test]
 fn under_ecmp_a_flow_hears_of_its_own_way() {
     for hash in 0..20 {

@@ -1,5 +1,5 @@
 //! Nodes that choose: ECMP's collisions, the order of the balancers' queues, paths around links that fail;
-//! and what a queue of random arrivals does, against the closed form.
+//! and a queue with random arrivals, against the closed form.
 
 use tresse_fabric::{
     Arrival, Balancing, Ecn, Fabric, FatTree, FatTreeConfig, Feedback, FlagConfig, Header, HolnetConfig,
@@ -180,7 +180,7 @@ fn a_fat_tree_forwards_on_its_shortest_ways() {
         Balancing::HolnetPercentage(holnet),
         Balancing::HolnetRate(holnet),
     ] {
-        // A tenth of the limit is reached, the limit is not.
+        // A tenth of the limit is reached, but not the limit.
         let mut fabric: Fabric<u32> = Fabric::new(&topology.ports(1), 6, 1)
             .with_flags(FlagConfig {
                 fraction: 100,
@@ -204,7 +204,7 @@ fn a_fat_tree_forwards_on_its_shortest_ways() {
     }
 }
 
-/// A node avoids its own dead link at once; that of another node only when routes are found anew.
+/// A node avoids its own dead link at once, and that of another node only when routes are recomputed.
 #[test]
 fn ways_around_a_link_that_fails() {
     let network = leaf_spine(2, 2, 1);

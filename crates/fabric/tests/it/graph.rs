@@ -1,4 +1,4 @@
-//! Graphs: what makes a network of one, what is wrong with one, and the papers' small networks.
+//! Graphs: which of them are networks, what is wrong with others, and the papers' small networks.
 
 use proptest::prelude::*;
 use tresse_fabric::{
@@ -71,7 +71,7 @@ fn a_dumbbell_is_pairs_over_one_bottleneck() {
         assert_eq!(rtt(&topology, &from, &to), 225);
     }
     assert_eq!(topology.racks, [0, 0, 0, 0, 1, 1, 1, 1]);
-    // Those on the left send to those on the right: one direction of the bottleneck is all that they have.
+    // Hosts on the left send to hosts on the right: they have only one direction of the bottleneck.
     let tier = narrowest_tier(&topology, |from, to| from < 4 && to >= 4).expect("they talk");
     assert_eq!((&*tier.layer, tier.direction, tier.throughput()), ("bottleneck", Direction::Level, 1e9));
     let both = narrowest_tier(&topology, |from, to| from / 4 != to / 4).expect("they talk");
@@ -260,7 +260,7 @@ fn what_is_no_network_is_told_by_name() {
 }
 
 proptest! {
-    /// A network is refused just if a search over all paths finds two hosts without one.
+    /// A network is rejected exactly if a search over all paths finds two hosts without one.
     #[test]
     fn every_host_reaches_every_other_or_two_are_named(
         links in prop::collection::vec((0usize..9, 0usize..9), 4..14),

@@ -116,7 +116,7 @@ fn packets_follow_the_shares() {
     }
 }
 
-/// A new rate begins the shares over its port anew, in proportion to the rates; other ports' shares stay.
+/// A new rate restarts the shares over its port, in proportion to the rates; other ports' shares stay.
 #[test]
 fn a_new_rate_begins_shares_anew() {
     for balancing in [Balancing::HolnetPercentage(HOLNET), Balancing::HolnetRate(HOLNET)] {
@@ -136,9 +136,9 @@ fn a_new_rate_begins_shares_anew() {
     }
 }
 
-/// Behind one spine the path is slower than the leaf can know. What the leaf offers fits if that spine's share
-/// is in a small range, and no port can carry more than its rate: so the mean share is in that range but for
-/// what is lost, which is a fifth at the most of what is lost if packets are sprayed evenly.
+/// Behind one spine the path is slower than the leaf can know. The leaf's load fits if that spine's share is
+/// in a small range, and no port can carry more than its rate. So the mean share is in that range, up to the
+/// losses, which are at most a fifth of those with even spraying.
 #[test]
 fn shares_leave_a_way_that_is_slow_beyond_the_next_hop() {
     let second = 1_000_000 * MICROSECOND;
@@ -155,7 +155,7 @@ fn shares_leave_a_way_that_is_slow_beyond_the_next_hop() {
         let (lost, delivered) = (bench.drops() - drops, bench.delivered.len() - delivered);
         (sum / 400.0, lost as f64 / (lost as f64 + delivered as f64))
     };
-    // 0.5 of the 1.45 Gbit/s at most, and the other path 1.
+    // At most 0.5 of the 1.45 Gbit/s; the other path carries at most 1.
     let (low, high) = (1.0 - 1.0 / 1.45, 0.5 / 1.45);
     let (_, sprayed) = run(Balancing::Spray);
     assert!((sprayed - (0.5 - high)).abs() < 0.01, "{sprayed}");
@@ -187,8 +187,8 @@ fn a_way_that_was_left_is_taken_again() {
     assert_eq!(bench.shares(), [1.0, 0.0]);
 }
 
-/// Ports that know departures at once and queued ports flag the same congestion: every packet goes
-/// the same path and arrives at the same time, while shares move.
+/// Ports that know departures at once and queued ports flag the same congestion: every packet goes the same
+/// path and arrives at the same time while shares move.
 #[test]
 fn plain_ports_and_real_servers_balance_alike() {
     for bytes in [false, true] {
@@ -216,10 +216,11 @@ fn plain_ports_and_real_servers_balance_alike() {
     }
 }
 
-/// The percentage balancer is the leaves', the rate balancer every switch's.
+/// The percentage balancer runs in leaves only, the rate balancer in every switch.
 #[test]
 fn which_nodes_balance() {
-    // A host, a leaf, a middle switch, two paths, a leaf, a host; ports 0 to 6 on the way, the paths by turns.
+    // A host, a leaf, a middle switch, two paths, a leaf, a host; ports 0 to 6 along the way, alternating
+    // between the paths.
     let ends = vec![[0, 2], [2, 3], [3, 4], [3, 5], [4, 6], [5, 6], [6, 1], [1, 6]];
     let network = Network { hosts: 2, nodes: 7, ends };
     for (balancing, moves) in
@@ -267,7 +268,7 @@ fn flowlets_keep_order_within_a_gap() {
     bench.advance(now + gap);
     assert_eq!(bench.delivered, sent);
     assert!((first_port as f64 - 250.0).abs() < 4.0 * (500.0f64 * 0.25).sqrt(), "{first_port} of 500");
-    // Each packet for itself, the order is lost.
+    // If each packet chooses separately, the order is lost.
     let mut torn = Bench::new(2, Balancing::HolnetPercentage(HOLNET), |ports| {
         ports[4].delay = 1000 * MICROSECOND;
     });
@@ -281,7 +282,7 @@ fn flowlets_keep_order_within_a_gap() {
 
 proptest! {
     /// Links fail and come back under load: each packet is delivered or dropped, once; shares always add up
-    /// to one over the ports that live; and where the clock stops on the way changes nothing.
+    /// to one over the ports that are up; and stopping the clock on the way changes nothing.
     #[test]
     fn packets_are_conserved_and_looking_changes_nothing(
         seed in any::<u64>(),

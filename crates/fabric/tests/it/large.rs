@@ -1,4 +1,5 @@
-//! Large networks: what they cost to build. `cargo test --release -p tresse-fabric --test it large -- --ignored --nocapture`
+//! Large networks: the cost of building them.
+//! `cargo test --release -p tresse-fabric --test it large -- --ignored --nocapture`
 
 use tresse_fabric::{
     Balancing, FatTree, FatTreeConfig, Graph, GraphPort, LeafSpine, Node, NodeKind, NonEct, Probability,
@@ -56,7 +57,7 @@ fn as_graph(topology: &Topology) -> Graph {
     }
 }
 
-/// Says how long `work` took; the limit is that of the whole network, in release builds.
+/// Prints how long `work` took; the limit is that of the whole network, in release builds.
 #[expect(clippy::disallowed_methods, reason = "how long the work takes is what is tested")]
 fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let start = std::time::Instant::now();

@@ -157,7 +157,7 @@ fn subflows_take_distinct_spines_and_in_a_rack_the_same_path() {
     assert_eq!(routes.unavoidable(0, 1), near[0]);
 }
 
-/// A link that is gone takes its paths with it, and nothing else.
+/// A removed link takes its paths with it, and nothing else.
 #[test]
 fn paths_avoid_links_that_are_not_there() {
     let mut topology = build(4, 4, 4);

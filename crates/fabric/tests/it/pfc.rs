@@ -1,4 +1,4 @@
-//! Priority flow control: when ports are paused, that nothing is lost with enough headroom, and who waits for whom.
+//! Priority flow control: when ports are paused, that nothing is lost with enough headroom, and deadlocks.
 
 use proptest::prelude::*;
 use tresse_fabric::{
@@ -122,8 +122,8 @@ fn a_port_is_paused_above_xoff_and_goes_on_at_xon() {
     assert_eq!(fabric.pfc_counters(0).pauses, 1);
     play(&mut fabric, 114 * MICROSECOND);
     assert_eq!(fabric.held(0), 6 * PACKET);
-    // At 115, 215, 315 and 415 us a packet leaves: then two are left, and the host goes on. At 440.512 us its next one is
-    // there, the fourth packet leaves at 415: two are held until then.
+    // At 115, 215, 315 and 415 us a packet leaves: then two are left, and the host continues. Its next one
+    // comes at 440.512 us: two are held until then.
     play(&mut fabric, 415 * MICROSECOND);
     assert_eq!(fabric.held(0), 2 * PACKET);
     let heard = 420 * MICROSECOND + FRAME;
@@ -227,8 +227,9 @@ fn the_headroom_is_enough_and_half_of_it_is_not() {
     assert_eq!(lost(room / 2), 19);
 }
 
-/// The worst case that the headroom is made for: the switch has just begun a packet of its own when the pause frame
-/// is due, and the host a packet when it hears it. Two packets less, and one is lost.
+/// The worst case for which the headroom is made: the switch has just begun its own packet when the pause
+/// frame is due, and the host has just begun a packet when it receives the frame. With two packets less of
+/// headroom, one is lost.
 #[test]
 fn the_headroom_is_tight() {
     // 10 us for each packet, and 10 us of propagation: 2 packets there, 1.05 packets of waiting and frame, 2 more.
@@ -269,9 +270,9 @@ proptest! {
     }
 }
 
-/// Host 0 sends to host 2, whose link has a tenth of the rate, and host 1 to host 3; both cross the link from switch 4
-/// to 5. Pausing it holds the victim back too: switch 5 lets packets in as host 2's link lets them out, and as many of
-/// the victim's come in between, for switch 4 holds about as much of either host.
+/// Host 0 sends to host 2, whose link has a tenth of the rate, and host 1 to host 3; both cross the link from
+/// switch 4 to 5. Pausing it holds the victim back too: switch 5 lets packets in as host 2's link lets them
+/// out, and as many of the victim's come in between, because switch 4 holds about as much of either host.
 #[test]
 fn a_victim_behind_a_paused_link_gets_no_more_than_the_congested_flow() {
     let links = vec![([0, 4], RATE), ([1, 4], RATE), ([4, 5], RATE), ([5, 2], RATE / 10), ([5, 3], RATE)];
@@ -340,7 +341,7 @@ fn a_ring_of_paused_ports_is_a_deadlock() {
     let (delivered, dropped) = play(&mut fabric, NEVER);
     assert!(before > 0 && delivered.is_empty() && dropped == 0, "{before} {delivered:?} {dropped}");
     assert_eq!(deadlock(&fabric).map(|d| d.since), Some(found.since));
-    // A link that fails breaks it; what waited there is lost, the rest goes on.
+    // A link failure breaks it; packets waiting there are lost, the others continue.
     for port in [6, 7] {
         fabric.set_link(port, false);
     }
@@ -356,7 +357,7 @@ fn a_ring_of_paused_ports_is_a_deadlock() {
     assert!((0..12).all(|port| fabric.held(port) == 0));
 }
 
-/// Every port is paused, but the last one sends: no deadlock, however long it takes.
+/// Every port is paused except the last one, which sends: no deadlock, however long it takes.
 #[test]
 fn a_chain_of_paused_ports_is_none() {
     let links = vec![([0, 2], RATE), ([2, 3], RATE), ([3, 4], RATE), ([4, 1], RATE / 10_000)];
@@ -372,7 +373,7 @@ fn a_chain_of_paused_ports_is_none() {
     assert_eq!(play(&mut fabric, NEVER).0.len(), 100);
 }
 
-/// A link that fails forgets its pause; when it is back, and the switch still holds too much, it is paused again.
+/// A failed link forgets its pause. If the switch still holds too much when it is back, it is paused again.
 #[test]
 fn a_link_that_fails_and_comes_back_is_paused_again() {
     let bench = Bench { hosts: 2, links: vec![([0, 2], RATE), ([2, 1], RATE / 1000)] };

@@ -40,7 +40,7 @@ fn planes_meet_at_hosts_only() {
         assert!(from < 6 || to < 6 || plane(from) == plane(to), "{from} to {to}");
     }
     assert_eq!(planes.node("plane 3 spine 1").map(plane), Some("3".to_owned()));
-    // Every link has a way back, and a stream of random numbers of its own.
+    // Every link has a way back, and its own stream of random numbers.
     assert_eq!(planes.twins().len(), planes.configs.len());
     let mut streams = planes.streams.clone();
     streams.sort_unstable();

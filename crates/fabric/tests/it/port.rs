@@ -1,4 +1,4 @@
-//! A port decides what a plain queue of packets decides: drop, mark, and when a packet arrives.
+//! A port decides like a plain queue of packets: drops, marks, and arrival times.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tresse_fabric::{Ecn, Loss, NonEct, Port, PortConfig, PortCounters, Probability, Processing, Threshold};
 use tresse_units::{MICROSECOND, SECOND, Time};
 
-/// A queue length as the tests write it; `Threshold` hides what it holds.
+/// A queue length as the tests write it; `Threshold` hides its value.
 #[derive(Debug, Clone, Copy)]
 enum Length {
     Packets(u64),
@@ -36,7 +36,7 @@ struct Plain {
     counters: PortCounters,
 }
 
-/// A yes, a no, or a backlog so near the threshold that rounding to whole bytes decides.
+/// A yes, a no, or a backlog so close to the threshold that rounding to whole bytes decides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Verdict {
     Yes,
@@ -78,7 +78,7 @@ impl Plain {
         }
     }
 
-    /// What a packet meets; `transmission` is how long it takes on the wire. `port` decides where the
+    /// The decision about a packet; `transmission` is how long it takes on the wire. `port` decides if the
     /// backlog is at the edge.
     fn admit(
         &mut self,
@@ -184,7 +184,7 @@ proptest! {
             Length::Bytes(n @ 2..) => Some(Length::Bytes((n * percent / 100).max(1))),
             _ => None,
         });
-        // A limit in bytes that rounding decides must not be taken for K.
+        // A limit in bytes that rounding decides must not be mistaken for K.
         let non_ect = if drop_non_ect && until.is_none() { NonEct::Drop } else { NonEct::Queue };
         let drop_until = until.map(Length::threshold);
         let config = PortConfig { delay, non_ect, drop_until, ..config(rate, limit, mark) };
@@ -205,7 +205,7 @@ proptest! {
         prop_assert_eq!(port.counters(), plain.counters);
     }
 
-    /// From 1 kbit/s to 100 Tbit/s; never nothing. Packets beyond 65 536 bytes may be out by another one.
+    /// From 1 kbit/s to 100 Tbit/s; never 0. Packets beyond 65 536 bytes may be off by another one.
     #[test]
     fn a_transmission_is_exact_to_a_picosecond(
         rate in prop_oneof![2 => rate(), 1 => 1000..1_000_000u64, 1 => Just(1000), 1 => 1_000_000..100_000 * GIGABIT],
@@ -219,7 +219,7 @@ proptest! {
     }
 }
 
-/// Sends `count` full packets at time 0: how each of them fared, `None` if dropped.
+/// Sends `count` full packets at time 0. Returns the mark of each, `None` if dropped.
 fn burst(port: &mut Port, count: usize, bytes: u32) -> Vec<Option<Ecn>> {
     (0..count)
         .map(|_| {
@@ -260,7 +260,7 @@ fn a_limit_of_a_hundred_holds_a_hundred_and_the_one_in_transmission() {
     assert_eq!(fate.iter().filter(|f| f.is_some()).count(), 101);
     assert_eq!(port.waiting(0), 100);
     assert_eq!(port.counters(), PortCounters { bytes: 101 * 1500, drops: 4, trims: 0, lost: 0, marks: 0 });
-    // There is room again the moment that the first packet has left, not a picosecond sooner.
+    // There is room again at the moment that the first packet has left, not a picosecond sooner.
     let departure = port.transmission(1500);
     assert_eq!(port.admit(departure - 1, 1500, &mut Ecn::Ect), None);
     assert!(port.admit(departure, 1500, &mut Ecn::Ect).is_some());
@@ -311,7 +311,7 @@ fn a_busy_port_does_not_rest() {
     }
 }
 
-/// At 100 Tbit/s 12 bytes take 0.96 ps: each packet has an instant of its own.
+/// At 100 Tbit/s 12 bytes take 0.96 ps: each packet has its own instant.
 #[test]
 fn the_smallest_packets_leave_one_after_the_other() {
     let mut port = Port::new(config(100_000 * GIGABIT, Length::Unlimited, Length::Unlimited));
@@ -347,7 +347,7 @@ fn a_port_without_a_rate_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
-    /// A packet that is lost leaves no trace in the queue: the others fare as if it had never come.
+    /// A lost packet leaves no trace in the queue: the others are treated as if it had never come.
     #[test]
     fn lost_packets_take_no_place(
         parts in 0..1u64 << 32,

@@ -1,4 +1,4 @@
-//! The time that a host takes over a packet: random, and no packet overtakes another.
+//! The time that a host spends on a packet: random, and no packet overtakes another.
 
 use tresse_fabric::{
     Arrival, Ecn, Fabric, Header, Loss, NonEct, Port, PortConfig, Processing, QueuedPortConfig, Threshold,

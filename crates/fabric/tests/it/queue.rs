@@ -1,7 +1,7 @@
-//! The event queue and the timers do what a plain sorted set does.
+//! The event queue and the timers behave like a plain sorted set.
 //!
-//! The queue is driven as the simulator drives it: nothing is pushed before the last event that came
-//! out, nor before the limit of a `pop_until` that came back empty (the caller's clock stands there).
+//! The queue is driven as the simulator drives it: nothing is pushed before the last event that came out, nor
+//! before the limit of a `pop_until` that returned nothing (the caller's clock is there).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,13 +14,13 @@ const NAMES: u32 = 1 << 24;
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// One event, so far ahead.
+    /// One event, this far ahead.
     Push { ahead: Time, entity: Entity },
-    /// As many entities at one time: more than one chunk, more than what the small sorts take.
+    /// This many entities at one time: more than one chunk, more than the small sorts take.
     Cluster { ahead: Time, entity: Entity, count: u32 },
     /// Everything up to a limit, `count` at most.
     Pop { ahead: Time, count: usize },
-    /// Up to the instant of the event that comes so many after the next: a limit in the midst of a bucket.
+    /// Up to the instant of the event that comes this many after the next: a limit in the middle of a bucket.
     PopUpTo { rank: usize },
 }
 
@@ -75,7 +75,7 @@ fn tuning() -> impl Strategy<Value = (f64, Time, u64)> {
     (events, horizon, any::<u64>())
 }
 
-/// The queue, beside the set that it must equal.
+/// The queue, next to the set that it must equal.
 struct Pair {
     queue: EventQueue,
     ties: Ties,

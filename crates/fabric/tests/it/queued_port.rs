@@ -88,7 +88,7 @@ fn ports() -> impl Strategy<Value = Vec<PortConfig>> {
         |(rate, delay, limit, mark, drop, red, (loss, stream))| PortConfig {
             non_ect: if drop { NonEct::Drop } else { NonEct::Queue },
             red: red.map(|(min, range, probability, weight, gentle, stream)| {
-                // At odd rates bytes are rounded in other places; in an average that is never far from deciding.
+                // At odd rates bytes are rounded in other places; in an average this can always decide.
                 let length = |n| match (8 * SECOND).is_multiple_of(rate) && gentle {
                     true => Threshold::bytes(n * 1500),
                     false => Threshold::packets(n),
@@ -140,7 +140,7 @@ fn plain_queued_ports(ports: &[PortConfig]) -> Vec<(u32, QueuedPortConfig)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// Two events a hop or one: the same departures, drops, losses and marks.
+    /// With two events per hop or one: the same departures, drops, losses and marks.
     #[test]
     fn a_server_with_one_class_is_a_plain_port((ports, routes, actions) in sends()) {
         let one = play(&mut Fabric::new(&ports, 4, 1), &routes, &actions);
@@ -191,8 +191,8 @@ proptest! {
     }
 }
 
-/// Ten packets at once: those that meet more than three are marked at arrival, those that leave more than three behind at
-/// departure; RED from and to four packets is the same.
+/// Ten packets at once: those that meet more than three are marked at arrival, and those that leave more than
+/// three behind at departure. RED with minimum and maximum 4 gives the same.
 #[test]
 fn a_packet_is_marked_by_what_it_meets_or_by_what_it_leaves() {
     let red = RedConfig {
@@ -272,7 +272,7 @@ fn busy_classes_share_as_their_quanta() {
     }
 }
 
-/// One class alone gets the whole rate: the port never rests while a packet waits.
+/// One class alone gets the whole rate: the port is never idle while a packet waits.
 #[test]
 fn a_lone_class_gets_the_whole_rate() {
     let class = ClassConfig {
@@ -291,7 +291,7 @@ fn a_lone_class_gets_the_whole_rate() {
     assert_eq!(fates.last().expect("packets").0, 1000 * 12 * MICROSECOND);
 }
 
-/// vMCC eq. (1) with the class's share: K_i = C RTT lambda for a class alone, half of it beside an equal.
+/// vMCC eq. (1) with the class's share: K_i = C RTT lambda for a class alone, half of it with an equal class.
 #[test]
 fn a_class_is_marked_above_its_share() {
     let mark = ClassMark::Share { rtt: 960 * MICROSECOND, lambda: 1000 };
@@ -311,8 +311,8 @@ fn a_class_is_marked_above_its_share() {
         sent.iter().filter(|f| f.3 == Ecn::Ce).map(|f| f.1).min().expect("marks")
     };
     // 120 000 bytes are 80 packets. Alone, packet 0 is in transmission and packet n finds n times 1500 bytes
-    // (the one in transmission counts whole at time 0): the first above 120 000 is packet 81. Beside an equal
-    // the other class transmits, and packet n finds n packets: above 60 000 bytes is packet 41.
+    // (the one in transmission counts whole at time 0): the first above 120 000 is packet 81. With an equal
+    // class, the other class transmits, and packet n finds n packets: above 60 000 bytes is packet 41.
     assert_eq!(first_mark(false), 81);
     assert_eq!(first_mark(true), 41);
 }
@@ -341,7 +341,7 @@ fn full_queues_share_a_buffer_as_dynamic_thresholds_say() {
     }
 }
 
-/// The packet in transmission goes on at the old rate, the next one takes the new rate.
+/// The packet in transmission continues at the old rate, the next one takes the new rate.
 #[test]
 fn a_new_rate_holds_from_the_next_packet_on() {
     let ports = [port(GIGABIT, 5 * MICROSECOND, Threshold::UNLIMITED, Threshold::UNLIMITED)];
@@ -360,7 +360,7 @@ fn a_new_rate_holds_from_the_next_packet_on() {
     assert_eq!(times, [17, 137, 149]);
 }
 
-/// What is left of the packet in transmission is told by its own rate, not by the one that comes after it.
+/// The rest of the packet in transmission is computed with its own rate, not with the next one.
 #[test]
 fn a_new_rate_does_not_change_what_is_left() {
     let ports = [port(GIGABIT, 0, Threshold::bytes(700), Threshold::UNLIMITED)];
@@ -375,7 +375,7 @@ fn a_new_rate_does_not_change_what_is_left() {
         let arrived = play(&mut fabric, &[vec![0]], &actions).iter().filter(|f| f.2).count();
         assert_eq!(arrived, if limit == Threshold::bytes(700) { 1 } else { 2 });
     }
-    // Flagged from 700 bytes on: until 6.4 us, whatever comes to wait in the other class.
+    // Flagged from 700 bytes on: until 6.4 us, regardless of the other class.
     let class = ClassConfig {
         quantum: 1500,
         limit: Threshold::bytes(1400),
@@ -395,7 +395,7 @@ fn a_new_rate_does_not_change_what_is_left() {
     }
 }
 
-/// What waited, was in transmission or on the wire is lost, what comes after the repair is not.
+/// Packets that waited, were in transmission or on the wire are lost; those after the repair are not.
 #[test]
 fn a_link_that_fails_loses_what_is_on_it() {
     let ports = [port(GIGABIT, 30 * MICROSECOND, Threshold::UNLIMITED, Threshold::UNLIMITED)];

@@ -1,4 +1,4 @@
-//! Random early detection against its closed forms; what it averages, and when.
+//! Random early detection against its closed forms, and what it averages when.
 
 use tresse_fabric::{
     Arrival, Ecn, Fabric, Header, Loss, NonEct, Port, PortConfig, Processing, QueuedPortConfig, RedConfig,
@@ -135,8 +135,8 @@ fn reds_average_decays_while_the_queue_is_empty() {
     assert!(!marked_after(46));
 }
 
-/// What meets a full queue is averaged, too: the first packet that finds room again meets the average of many
-/// full queues.
+/// Packets that meet a full queue are averaged too: the first packet that finds room again meets the average
+/// of many full queues.
 #[test]
 fn red_averages_what_meets_a_full_queue() {
     let marked_after = |dropped: u32| {
@@ -158,7 +158,7 @@ fn red_averages_what_meets_a_full_queue() {
 }
 
 /// While the queue is empty the average decays with the packets that the link could send now, not with those
-/// that it could at first.
+/// that it could send at first.
 #[test]
 fn reds_average_decays_at_the_present_rate() {
     let marked_at = |first: u64, then: u64| {

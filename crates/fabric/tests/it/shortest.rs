@@ -106,7 +106,7 @@ proptest! {
     }
 }
 
-/// Two-level routing over all addresses takes just the shortest paths.
+/// Two-level routing over all addresses takes exactly the shortest paths.
 #[test]
 fn a_fat_trees_shortest_paths_are_those_of_its_addresses() {
     let tree = FatTree::new(FatTreeConfig {
@@ -134,7 +134,7 @@ fn a_fat_trees_shortest_paths_are_those_of_its_addresses() {
 }
 
 proptest! {
-    /// The least and the most of a cost over the paths of each pair are those of their enumeration.
+    /// The least and the greatest cost over the paths of each pair equal those found by enumeration.
     #[test]
     fn spans_are_those_of_all_shortest_paths(topology in networks()) {
         let paths = ShortestPaths::new(&topology);

@@ -69,7 +69,7 @@ fn opns_leaf_spine_is_narrowest_between_leaves_and_spines() {
     assert_eq!(narrowest.throughput(), 800e9);
 }
 
-/// Who sends and receives decides which ports count.
+/// The senders and receivers decide which ports count.
 #[test]
 fn the_senders_of_one_rack_have_its_links_only_and_a_receiver_its_own() {
     let topology = leaf_spine(40, 20, 50, [GIGABIT; 2]);

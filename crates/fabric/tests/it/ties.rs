@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tresse_fabric::{ARRIVALS, Entity, Ties};
 use tresse_units::{MICROSECOND, NANOSECOND, Time};
 
-/// Instants a millisecond of which has many: as networks of equal links have them, and next to each other.
+/// Intervals between instants: those of networks of equal links, and adjacent instants.
 const STEPS: [Time; 3] = [160 * NANOSECOND, 12 * MICROSECOND, 1];
 const INSTANTS: u64 = 60_000;
 
@@ -53,7 +53,7 @@ fn of_three_each_order_is_as_frequent() {
     }
 }
 
-/// The order of two at an instant tells nothing of that at the next ones, nor of that under another seed.
+/// The order of two entities at an instant says nothing about the next instants, or about another seed.
 #[test]
 fn instants_and_seeds_know_nothing_of_each_other() {
     let [one, other] = [1, 2].map(Ties::new);
@@ -73,7 +73,7 @@ fn instants_and_seeds_know_nothing_of_each_other() {
 }
 
 proptest! {
-    /// Nobody's place is another's, and what leaves comes before what arrives.
+    /// No two entities have the same place, and departures come before arrivals.
     #[test]
     fn places_are_a_permutation_of_each_class(seed: u64, time: Time, entity in 0..2 * ARRIVALS) {
         let ties = Ties::new(seed);

@@ -1,4 +1,4 @@
-//! Packets that are cut to their headers: they go first, and nothing is lost that could be told.
+//! Packets that are cut to their headers: they go first, and no loss goes unreported that could be reported.
 
 use proptest::prelude::*;
 use tresse_fabric::{
@@ -41,7 +41,8 @@ fn data() -> Header {
     Header::new(BYTES, Ecn::Ect).trimmable()
 }
 
-/// Sends packets 0, 1, … at once over ports of these limits, of which the first trims: the arrivals, and when.
+/// Sends packets 0, 1, … at once over ports of these limits, of which the first trims: returns the arrivals
+/// and their times.
 fn at_once(
     packets: u32,
     limit: u64,

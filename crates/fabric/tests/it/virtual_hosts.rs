@@ -1,5 +1,4 @@
-//! Virtualised hosts: who is mapped to what, which path packets take, what a cap does, and what a remapping
-//! changes.
+//! Virtualised hosts: mappings, the paths of packets, caps, and remapping.
 
 use proptest::prelude::*;
 use tresse_fabric::{
@@ -48,7 +47,7 @@ fn used(fabric: &Fabric<u32>, topology: &Topology, before: &[PortCounters]) -> V
     changed.map(|(_, port)| topology.end_names(port).join(" -> ")).collect()
 }
 
-/// Sends one packet and says where it went.
+/// Sends one packet and returns where it went.
 fn trace(fabric: &mut Fabric<u32>, topology: &Topology, from: u32, to: u32) -> Vec<String> {
     let before: Vec<_> = fabric.ports().iter().map(|p| p.counters()).collect();
     let route = fabric.add_forwarded(from, to);
@@ -183,7 +182,7 @@ fn a_remapped_virtual_nic_is_found_at_its_new_place() {
         assert!(there.contains(&format!("{name} -> vnic 0.0.0")), "{there:?}");
         let back = trace(&mut fabric, &topology, 0, 4);
         assert!(back.contains(&format!("vnic 0.0.0 -> {name}")), "{back:?}");
-        // No virtual NIC passes on what is not its own.
+        // No virtual NIC passes on packets for another one.
         let other = trace(&mut fabric, &topology, 4, 3);
         assert!(other.iter().all(|hop| !hop.contains("vnic 0.0.0")), "{other:?}");
     }
@@ -238,7 +237,7 @@ proptest! {
                 prop_assert_eq!(hops.len(), if direct { 2 } else { 4 + usize::from(across) });
             }
         }
-        // The fixed routes are those that the nodes find, and go through every pair of addresses once.
+        // The fixed routes are the same as the nodes', and cover every pair of addresses once.
         let routes = FixedPaths::Virtual(hosts);
         let others = (0..topology.hosts()).flat_map(|a| (0..topology.hosts()).map(move |b| [a, b]));
         for [a, b] in others.filter(|[a, b]| a != b) {

@@ -1,4 +1,4 @@
-//! The daemon's configuration: which connections get which path manager, and within which limits.
+//! The daemon's configuration: which connections get which path manager, and their limits.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,28 +14,28 @@ use tresse_units::{Bytes, Duration, MILLISECOND, Range, Time, Value};
 
 use crate::Error;
 
-/// What a configuration file says, checked.
+/// A checked configuration file.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// The network namespaces, by their names in `ip netns`; `None` is the daemon's own.
+    /// The network namespaces, by name in `ip netns`; `None` is the daemon's own.
     pub namespaces: Vec<Option<String>>,
-    /// Where `tresse status` asks.
+    /// The socket that `tresse status` connects to.
     pub socket: PathBuf,
-    /// The group whose members may ask; root may always.
+    /// The group whose members may connect; root always may.
     pub group: Option<String>,
-    /// The file that metrics are written to (node_exporter's textfile collector reads such).
+    /// The file for metrics (for example for node_exporter's textfile collector).
     pub metrics: Option<PathBuf>,
-    /// How often subflows are looked at, at most, ps; less often where that would cost more than 1 % of a core.
+    /// The shortest interval between looks at subflows, ps; longer if it would cost more than 1 % of a core.
     pub look: Time,
-    /// Subflows that the daemon may have opened at a time, over all connections.
+    /// Subflows that the daemon may have open at a time, over all connections.
     pub subflows: usize,
     /// Subflows that it may open in a second.
     pub subflows_per_s: u32,
-    /// The rules, of which the first that a connection meets is its own.
+    /// The rules; the first one that matches a connection applies.
     pub policies: Vec<Arc<Policy>>,
 }
 
-/// A rule: which connections, and what is done with them. Every condition that is given must hold.
+/// A rule: which connections it matches, and what is done with them. Every given condition must hold.
 #[derive(Debug, Clone)]
 pub struct Policy {
     /// Its name, for people.
@@ -50,7 +50,7 @@ pub struct Policy {
     pub cgroup: Option<u64>,
     /// The path manager; without one the connection is left alone.
     pub manager: Option<ConfiguredManager>,
-    /// Addresses of this host beside the connection's own, for subflows between different addresses.
+    /// Addresses of this host in addition to the connection's own, for subflows between different addresses.
     pub addresses: Vec<IpAddr>,
     /// How many paths a choice of source port can reach.
     pub paths: u16,
@@ -62,7 +62,7 @@ pub struct Policy {
     pub reopens: bool,
 }
 
-/// How the file writes a value.
+/// The forms of a value in the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -146,17 +146,17 @@ impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// What is wrong with it, with its place.
+    /// The error, with its position.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let wrong = |e: &dyn std::fmt::Display| Error::Input(format!("{}: {e}", path.display()));
         let text = fs::read_to_string(path).map_err(|e| wrong(&e))?;
         Self::parse(&text).map_err(|e| wrong(&e))
     }
 
-    /// Reads a text.
+    /// Parses a text.
     ///
     /// # Errors
-    /// What is wrong with it, with its place.
+    /// The error, with its position.
     pub fn parse(text: &str) -> Result<Self, String> {
         let File { daemon, policy } = toml::from_str(text).map_err(|e| e.to_string())?;
         if policy.is_empty() {
@@ -190,7 +190,8 @@ pub(super) const OWN: &str = "current";
 /// The number of paths of a policy that does not set it.
 const PATHS: u16 = 8;
 
-/// Multipath TCP knows an address by a byte; 0 is the connection's own, 1 that one for further subflows.
+/// Multipath TCP identifies an address by a byte; 0 is the connection's own, and 1 the same address for
+/// further subflows.
 const MOST_ADDRESSES: usize = 254;
 
 impl Policy {
@@ -227,7 +228,7 @@ impl Policy {
         })
     }
 
-    /// Whether a connection to `remote` meets all its conditions.
+    /// Whether a connection to `remote` satisfies all its conditions.
     pub(super) fn meets(&self, namespace: &str, remote: SocketAddr, cgroup: Option<u64>) -> bool {
         let any = |none: bool, one: bool| none || one;
         any(self.to.is_empty(), self.to.iter().any(|prefix| prefix.contains(&remote.ip())))
@@ -237,8 +238,8 @@ impl Policy {
     }
 }
 
-/// The path manager of that name. On one pair of addresses subflows differ by their ports, if the file does not say
-/// otherwise.
+/// The path manager with this name. Between one pair of addresses, subflows differ by their ports unless the
+/// file says otherwise.
 fn configured(
     name: &str,
     parameters: &BTreeMap<String, toml::Value>,
@@ -299,7 +300,7 @@ fn range(ports: &Ports) -> Result<(u16, u16), String> {
         .ok_or_else(|| format!("`{text}` is not a range of ports such as 5000-5100"))
 }
 
-/// The inode number of a control group's folder, which sockets know it by.
+/// The inode number of a control group's folder, by which sockets identify it.
 fn inode(path: &Path) -> Result<u64, String> {
     let folder = Path::new("/sys/fs/cgroup").join(path.strip_prefix("/").unwrap_or(path));
     let found = fs::metadata(&folder).map_err(|e| format!("cgroup {}: {e}", folder.display()))?;

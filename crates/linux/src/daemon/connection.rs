@@ -1,4 +1,4 @@
-//! One connection: its path manager, and the kernel's subflows that the path manager's numbers stand for.
+//! One connection: its path manager, and the kernel's subflows behind the path manager's numbers.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -16,18 +16,18 @@ const PATIENCE: Time = 10 * SECOND;
 /// The ends of a subflow: here, there.
 pub(super) type Ends = (SocketAddr, SocketAddr);
 
-/// What the kernel is to do with a connection's subflows.
+/// A command to the kernel about a connection's subflows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Command {
-    /// Open one from this address, by this number, to there.
+    /// Open one from this address, with this number, to the given end.
     Open { from: SocketAddr, id: u8, to: SocketAddr },
     /// Close it.
     Close(Ends),
-    /// It carries data only if no other can, or again as the others.
+    /// It carries data only if no other can, or again like the others.
     SetBackup(Ends, bool),
 }
 
-/// A command, and why.
+/// A command and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Decision {
     pub subflow: usize,
@@ -38,7 +38,7 @@ pub(super) struct Decision {
 /// The state of a subflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// The kernel was asked for it then.
+    /// The kernel was asked for it at this time.
     Opening(Time),
     Open,
     /// Closed for as long as its path is SLOW.
@@ -54,24 +54,24 @@ pub(super) struct Subflow {
     id: u8,
     pub state: State,
     pub is_backup: bool,
-    /// As it was seen last.
+    /// Its state at the last look.
     pub seen: Option<TcpInfo>,
 }
 
-/// A connection that a policy has a path manager for.
+/// A connection for which a policy has a path manager.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub policy: Arc<Policy>,
     pub ends: Ends,
-    /// None as long as it has not sent enough.
+    /// `None` until it has sent enough.
     manager: Option<Box<dyn PathManager>>,
     stream: u64,
-    /// What it has found of its own paths, which have no names that another connection would know.
+    /// Its knowledge about its own paths, which have no names that another connection would know.
     paths: Memory,
-    /// The latest time that the path manager was notified of.
+    /// The latest time reported to the path manager.
     told: Time,
     pub subflows: Vec<Subflow>,
-    /// Subflows that exist though they were not asked for: of a daemon before this one, or the other host's.
+    /// Subflows that exist without having been requested: from an earlier daemon, or from the other host.
     strays: Vec<Ends>,
 }
 
@@ -91,7 +91,7 @@ impl Connection {
         }
     }
 
-    /// Whether somebody wants to know how its subflows are.
+    /// Whether the states of its subflows are needed.
     pub fn is_watched(&self) -> bool {
         self.manager.as_ref().is_none_or(|manager| manager.observes())
     }
@@ -112,7 +112,7 @@ impl Connection {
         self.manager.is_some()
     }
 
-    /// The next time at which the path manager wants to be asked, or a subflow that does not open is given up.
+    /// The next time at which the path manager has a timer, or a subflow that does not open is given up.
     pub fn deadline(&self) -> Time {
         let opening = self.subflows.iter().filter_map(|own| match own.state {
             State::Opening(since) => Some(since + PATIENCE),
@@ -139,7 +139,7 @@ impl Connection {
         self.tell(now, losses, |manager, now, memory| manager.handle_established(now, memory, 0))
     }
 
-    /// Tells the path manager something, and does what it then asks for.
+    /// Notifies the path manager, and carries out the actions that it then asks for.
     fn tell(
         &mut self,
         now: Time,
@@ -157,7 +157,7 @@ impl Connection {
                     manager.handle_established(self.told, &mut self.paths, number);
                 }
             }
-            // Of what was closed nothing is in flight any more: others send it.
+            // A closed subflow has nothing in flight any more: others send it.
             let is = |own: &Subflow| own.state == State::Parked && own.seen.is_some();
             let Some(subflow) = self.subflows.iter().position(is) else { break };
             let srtt = self.subflows[subflow].seen.take().map_or(0, |seen| seen.srtt);
@@ -169,7 +169,7 @@ impl Connection {
         decisions
     }
 
-    /// What an action means for the kernel. The number of the subflow, if it exists already.
+    /// Translates an action for the kernel. Returns the number of the subflow, if it already exists.
     fn act(&mut self, action: Action, now: Time, decisions: &mut Vec<Decision>) -> Option<usize> {
         let mut decide = |subflow, command, because| decisions.push(Decision { subflow, command, because });
         match action {
@@ -218,15 +218,15 @@ impl Connection {
                     _ => {}
                 }
             }
-            // Linux does it automatically: at once for a subflow that was closed, after timeouts for another one
+            // Linux does this automatically: at once for a closed subflow, after timeouts for another one
             // (net.mptcp.stale_loss_cnt).
             Action::Reinject { .. } => {}
         }
         None
     }
 
-    /// Where a subflow of that path comes from: its address with any port, and the number by which the connection knows
-    /// the address. 0 is the first subflow's own, from which the kernel opens no other.
+    /// The local end of a subflow on this path: its address with any port, and the number by which the
+    /// connection knows the address. 0 is the first subflow's own, from which the kernel opens no other.
     fn from(&self, path: PathChoice) -> (SocketAddr, u8) {
         let place = match path {
             PathChoice::Addresses { local, .. } => usize::from(local),
@@ -239,7 +239,7 @@ impl Connection {
         (SocketAddr::new(address, 0), place as u8 + 1)
     }
 
-    /// A subflow is there.
+    /// A subflow is established.
     pub fn joined(&mut self, ends: Ends, now: Time, losses: &mut Memory) -> Vec<Decision> {
         let is = |own: &Subflow| {
             matches!(own.state, State::Opening(_)) && own.ends.0.ip() == ends.0.ip() && own.ends.1 == ends.1
@@ -255,7 +255,7 @@ impl Connection {
         self.tell(now, losses, |manager, now, memory| manager.handle_established(now, memory, number))
     }
 
-    /// A subflow has gone without having been closed from here.
+    /// A subflow has ended without having been closed from here.
     pub fn gone(&mut self, ends: Ends, now: Time, losses: &mut Memory) -> Vec<Decision> {
         self.strays.retain(|stray| *stray != ends);
         let is = |own: &Subflow| own.state == State::Open && own.ends == ends;
@@ -265,13 +265,13 @@ impl Connection {
         }
     }
 
-    /// A subflow has gone, or it could not be opened.
+    /// A subflow has ended, or it could not be opened.
     pub fn lost(&mut self, number: usize, now: Time, losses: &mut Memory) -> Vec<Decision> {
         self.subflows[number].state = State::Closed;
         self.tell(now, losses, |manager, now, memory| manager.handle_closed(now, memory, number))
     }
 
-    /// How a subflow is now.
+    /// Reports the current state of a subflow.
     pub fn see(&mut self, ends: Ends, info: TcpInfo, now: Time, losses: &mut Memory) -> Vec<Decision> {
         let is = |own: &Subflow| own.state == State::Open && own.ends == ends;
         let Some(subflow) = self.subflows.iter().position(is) else { return Vec::new() };
@@ -292,7 +292,8 @@ impl Connection {
         };
         let acked = grown(|own| own.acked) > 0;
         let Some(manager) = &self.manager else { return Vec::new() };
-        // All this happened at some time since the last look: before a timer that has come due meanwhile.
+        // All this happened at some time since the last look: treat it as before a timer that has come due
+        // meanwhile.
         let when = now.min(manager.deadline().saturating_sub(1));
         self.tell(when, losses, |manager, now, memory| {
             if sent.packets > 0 {
@@ -304,7 +305,8 @@ impl Connection {
         })
     }
 
-    /// Serves what is due. Timers of the path manager are, right after all subflows were seen.
+    /// Serves everything that is due. Timers of the path manager count as due only right after all subflows
+    /// were seen.
     pub fn serve(&mut self, now: Time, losses: &mut Memory) -> Vec<Decision> {
         let mut decisions = Vec::new();
         for number in 0..self.subflows.len() {

@@ -1,5 +1,5 @@
-//! Who asks the daemon how it is: a Unix socket that writes the status to whoever may open it, and
-//! reads nothing.
+//! The daemon's status on request: a Unix socket that writes the status to every permitted client, and reads
+//! nothing.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -16,10 +16,10 @@ use super::status::Status;
 use super::{Config, machine};
 use crate::Error;
 
-/// How long someone who asks may take to read.
+/// How long a client may take to read.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The socket; its file goes with it.
+/// The socket; its file is removed with it.
 #[derive(Debug)]
 pub(super) struct Control {
     listener: UnixListener,
@@ -27,7 +27,7 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// Takes the place of the configuration's socket, if nobody else answers there.
+    /// Opens the configured socket, if nobody else answers there.
     pub fn listen(config: &Config) -> Result<Self, Error> {
         let path = &config.socket;
         let wrong = |e: &io::Error| machine(&format!("the socket {}", path.display()), e);
@@ -40,7 +40,7 @@ impl Control {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|e| wrong(&e))?;
         }
-        // Of a daemon that was killed.
+        // Left by a daemon that was killed.
         match fs::remove_file(path) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(wrong(&e)),
             _ => {}
@@ -58,7 +58,7 @@ impl Control {
         Ok(own)
     }
 
-    /// Tells the status to everyone who has asked. A slow reader does not delay the others.
+    /// Sends the status to all waiting clients. A slow reader does not delay the others.
     pub fn answer(&self, status: &Status) {
         while let Ok((mut stream, _)) = self.listener.accept() {
             let text = serde_json::to_vec(status).expect("it is plain data");
@@ -85,10 +85,10 @@ impl Drop for Control {
     }
 }
 
-/// What the daemon at `socket` says about itself; `None` if there is none.
+/// The status of the daemon at `socket`; `None` if there is none.
 ///
 /// # Errors
-/// If one is there that does not answer, or the caller may not ask.
+/// If there is one but it does not answer, or the caller lacks the permission.
 pub fn ask(socket: &Path) -> Result<Option<Status>, Error> {
     let wrong = |e: io::Error| machine(&format!("the daemon at {}", socket.display()), &e);
     let mut stream = match UnixStream::connect(socket) {

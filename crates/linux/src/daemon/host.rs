@@ -1,4 +1,4 @@
-//! A network namespace: what its kernel reports, and what it is asked to do.
+//! A network namespace: the kernel's events in it, and commands to the kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,7 +19,7 @@ use crate::sock_diag::{SockDiag, Subflow};
 /// Who decides about subflows in a namespace: 0 the kernel, 1 a program.
 const WHO: &str = "/proc/sys/net/mptcp/pm_type";
 
-/// A namespace that the daemon looks after.
+/// A namespace that the daemon manages.
 #[derive(Debug)]
 pub(super) struct Host {
     namespace: Namespace,
@@ -28,28 +28,28 @@ pub(super) struct Host {
     events: Events,
     commands: Commands,
     diag: SockDiag,
-    /// Who decided about subflows before; `None` if it stays so.
+    /// The earlier value of `pm_type`; `None` if it is not changed.
     before: Option<String>,
-    /// The connections that a policy has a path manager for, by the kernel's names.
+    /// The connections for which a policy has a path manager, by the kernel's names.
     pub connections: BTreeMap<u32, Connection>,
-    /// What is known of losses: of all connections together, and of those to one host.
+    /// Knowledge about losses: of all connections together, and of those to one host.
     losses: Memory,
     losses_to: BTreeMap<IpAddr, Memory>,
     /// How often events were lost.
     pub lost: u64,
 }
 
-/// What is alive in a namespace.
+/// The live connections in a namespace.
 #[derive(Debug, Default)]
 pub(super) struct Alive {
     /// The subflows of each connection.
     pub connections: BTreeMap<u32, Vec<Subflow>>,
-    /// Ports on which somebody listens.
+    /// Ports with a listening socket.
     pub listening: BTreeSet<u16>,
 }
 
 impl Host {
-    /// Looks after the namespace of that name; `None` is the own one. Without `rules` it only listens.
+    /// Manages the namespace with this name; `None` is the daemon's own. Without `rules` it only listens.
     pub fn open(name: Option<&str>, own: &str, rules: bool) -> Result<Self, Error> {
         let namespace = name.map_or_else(Namespace::current, Namespace::named)?;
         let label = name.unwrap_or(own).to_owned();
@@ -62,7 +62,7 @@ impl Host {
         };
         let (events, commands, diag, before) = namespace
             .within(|| {
-                // Listening comes first: nothing is missed between this and what is alive.
+                // Listen first, so that nothing is missed before the list of live connections is read.
                 let (events, commands, diag) = (Events::listen()?, Commands::here()?, SockDiag::here()?);
                 let before = fs::read_to_string(WHO)?.trim().to_owned();
                 if rules {
@@ -85,7 +85,7 @@ impl Host {
         })
     }
 
-    /// Whether the namespace is still what its name says.
+    /// Whether the namespace is still the one with its name.
     pub fn is_there(&self) -> bool {
         self.namespace.is_there()
     }
@@ -98,7 +98,7 @@ impl Host {
         self.events.poll()
     }
 
-    /// The connection of that name, and what it knows of losses.
+    /// The connection with this name, and its knowledge about losses.
     pub fn connection(&mut self, token: u32) -> Option<(&mut Connection, &mut Memory)> {
         let connection = self.connections.get_mut(&token)?;
         let pair = connection.policy.manager.as_ref().and_then(|own| own.remembers()) == Some(Scope::Pair);
@@ -109,7 +109,7 @@ impl Host {
         Some((connection, losses))
     }
 
-    /// What is alive now.
+    /// The connections that are live now.
     pub fn alive(&mut self) -> io::Result<Alive> {
         let mut alive = Alive { listening: self.diag.listening()?, ..Alive::default() };
         for subflow in self.diag.subflows()? {
@@ -118,7 +118,7 @@ impl Host {
         Ok(alive)
     }
 
-    /// The subflows of the connections that are looked after.
+    /// The subflows of the managed connections.
     pub fn subflows(&mut self) -> io::Result<Vec<Subflow>> {
         let mut all = self.diag.subflows()?;
         all.retain(|own| self.connections.contains_key(&own.token));
@@ -130,7 +130,7 @@ impl Host {
         self.diag.subflows().ok()?.into_iter().find(|own| own.token == token)?.cgroup
     }
 
-    /// Does a command.
+    /// Executes a command.
     pub fn execute(&mut self, token: u32, command: Command) -> io::Result<()> {
         match command {
             Command::Open { from, id, to } => self.commands.create(token, id, from, to),
@@ -141,10 +141,10 @@ impl Host {
         }
     }
 
-    /// Gives the decision about subflows back to whom it belonged.
+    /// Restores who decides about subflows.
     pub fn leave(&mut self) {
         if let Some(before) = self.before.take() {
-            // A namespace that is gone needs nothing.
+            // A namespace that is gone needs no restoring.
             let _ = self.namespace.within(|| fs::write(WHO, before));
         }
     }
@@ -157,7 +157,7 @@ impl AsFd for Host {
 }
 
 impl Alive {
-    /// Whether this host has opened the connection: nobody listens on its port here.
+    /// Whether this host has opened the connection: no socket listens on its port here.
     pub fn is_opened_here(&self, token: u32) -> bool {
         let first = self.connections.get(&token).and_then(|all| all.first());
         first.is_some_and(|own| !self.listening.contains(&own.local.port()))
@@ -169,7 +169,7 @@ impl Alive {
     }
 }
 
-/// The rule of a connection, if one has a path manager for it.
+/// The rule of a connection, if a rule has a path manager for it.
 pub(super) fn policy<'a>(
     policies: &'a [Arc<Policy>],
     namespace: &str,

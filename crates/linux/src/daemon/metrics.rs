@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::status::Status;
 
-/// Writes them to a file, all at once: who reads it never sees half of them.
+/// Writes them to a file atomically: a reader never sees half of them.
 pub(super) fn write(file: &Path, status: &Status) {
     let part = file.with_extension("part");
     if let Err(e) = fs::write(&part, text(status)).and_then(|()| fs::rename(&part, file)) {

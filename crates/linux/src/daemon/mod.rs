@@ -1,8 +1,8 @@
 //! `tresse daemon`: path managers on a live host.
 //!
-//! The machines of `crates/path-manager` decide; the kernel reports connections and opens and closes their subflows
-//! ([`crate::path_manager`]), and its list of sockets has what the machines want to know of them. One thread waits
-//! for all of it: events of every namespace, timers, signals, those who ask for the status.
+//! The machines of `crates/path-manager` decide. The kernel reports connections and opens and closes their
+//! subflows ([`crate::path_manager`]), and its list of sockets has the data that the machines need. One
+//! thread waits for everything: events of every namespace, timers, signals, and requests for the status.
 
 mod config;
 mod connection;
@@ -32,7 +32,7 @@ pub use metrics::text as metrics;
 pub use run::run;
 pub use status::{Counters, Done, Record, Status};
 
-/// How often it looks for connections that have gone; less often where that would cost more than 1 % of a core.
+/// How often it looks for connections that have ended; less often if this would cost more than 1 % of a core.
 const SURVEY: Time = 10 * SECOND;
 
 /// Decisions that are remembered for `tresse status`.
@@ -43,7 +43,7 @@ const REMEMBERED: usize = 200;
 struct Daemon {
     config: Config,
     hosts: Vec<Host>,
-    /// Decides and does nothing.
+    /// Decides but does nothing.
     dry_run: bool,
     counters: Counters,
     records: VecDeque<Record>,
@@ -52,7 +52,7 @@ struct Daemon {
     budget: u32,
     /// When the second ends.
     second: Time,
-    /// When it looks for connections that have gone.
+    /// When it next looks for connections that have ended.
     survey_at: Time,
 }
 
@@ -77,8 +77,8 @@ impl Daemon {
         Ok(daemon)
     }
 
-    /// Reads what has come from a namespace. If events were lost, it looks at everything that is alive, after those that were not:
-    /// they may show connections whose end was lost.
+    /// Reads the events of a namespace. If some were lost, it looks at all live connections after reading the
+    /// remaining events: these may show connections whose end was lost.
     fn hear(&mut self, host: usize, now: Time) {
         let (mut events, mut lost) = (Vec::new(), false);
         loop {
@@ -98,7 +98,7 @@ impl Daemon {
                 }
             }
         }
-        // What has ended meanwhile needs nothing any more.
+        // Connections that have ended meanwhile need nothing any more.
         let ended = events.iter().filter_map(|event| match event {
             Event::Closed { token } => Some(*token),
             _ => None,
@@ -121,7 +121,7 @@ impl Daemon {
         match event {
             Event::Established { token, local, remote, accepted: false } => {
                 self.counters.connections += 1;
-                // What was there at the first look may be told of after it.
+                // Events about connections found at the first look may still arrive later.
                 if self.hosts[host].connections.contains_key(&token) {
                     return;
                 }
@@ -140,7 +140,7 @@ impl Daemon {
         }
     }
 
-    /// A connection of this host exists: what its rule says.
+    /// A connection of this host exists: applies its rule.
     fn meet(&mut self, host: usize, token: u32, first: Ends, others: Vec<Ends>, now: Time) {
         let own = &mut self.hosts[host];
         let name = own.name.clone();
@@ -153,7 +153,7 @@ impl Daemon {
         self.change(host, token, |own, losses| own.start(now, losses));
     }
 
-    /// Does something to a connection, and what its path manager decides then.
+    /// Changes a connection, and carries out the resulting decisions of its path manager.
     fn change(
         &mut self,
         host: usize,
@@ -249,8 +249,8 @@ impl Daemon {
         }
     }
 
-    /// Looks at everything that is alive: at the beginning, and after events were lost. Connections that another daemon has
-    /// managed are managed from here on, with the subflows that they have.
+    /// Looks at all live connections: at the beginning, and after events were lost. Connections that another
+    /// daemon managed are taken over with their existing subflows.
     fn synchronise(&mut self, host: usize, now: Time) {
         let alive = match self.hosts[host].alive() {
             Ok(alive) => alive,
@@ -278,7 +278,7 @@ impl Daemon {
         }
     }
 
-    /// Looks at the subflows of all connections whose path managers want to know of them.
+    /// Looks at the subflows of all connections whose path managers need their states.
     fn look(&mut self, now: Time) {
         for host in 0..self.hosts.len() {
             let watched = self.hosts[host].connections.values().any(Connection::is_watched);
@@ -302,7 +302,7 @@ impl Daemon {
         self.serve(now);
     }
 
-    /// Serves what is due.
+    /// Serves everything that is due.
     fn serve(&mut self, now: Time) {
         for host in 0..self.hosts.len() {
             let connections = self.hosts[host].connections.iter();
@@ -327,7 +327,8 @@ impl Daemon {
         }
     }
 
-    /// Forgets connections that have gone: for some that both hosts end at once Linux 6.18 reports no end.
+    /// Forgets connections that have ended: Linux 6.18 reports no end for some that both hosts end at the
+    /// same time.
     fn survey(&mut self) {
         for host in self.hosts.iter_mut().filter(|host| !host.connections.is_empty()) {
             match host.subflows() {
@@ -340,7 +341,7 @@ impl Daemon {
         }
     }
 
-    /// Forgets namespaces that have gone, and looks for those that are not there yet.
+    /// Forgets namespaces that are gone, and looks for those that do not exist yet.
     fn tidy(&mut self) {
         let before = self.hosts.len();
         self.hosts.retain(|host| {
@@ -366,7 +367,7 @@ impl Daemon {
         }
     }
 
-    /// Follows another configuration. Connections that are managed keep what they have; the next ones have the new rules.
+    /// Switches to another configuration. Managed connections keep their rules; later ones get the new rules.
     fn reload(&mut self, config: Config) {
         self.hosts.retain_mut(|host| {
             let stays =
@@ -387,7 +388,7 @@ impl Daemon {
     }
 }
 
-/// What a call to the kernel has said, to find out whether the machine can do it.
+/// The error of a kernel call that tests whether the machine supports it.
 fn machine(what: &str, e: &io::Error) -> Error {
     Error::Machine(format!("{what}: {e}"))
 }

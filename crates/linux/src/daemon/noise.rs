@@ -1,7 +1,7 @@
-//! Noise for what the daemon reads: messages of the kernel, its configuration, and the lives of connections. Nothing may panic,
-//! and a connection keeps to its limits.
+//! Noise as input of the daemon: kernel messages, its configuration, and the lives of connections. Nothing
+//! may panic, and a connection must stay within its limits.
 //!
-//! `PROPTEST_CASES=1000000 cargo test -p tresse-linux --lib noise` tries for an hour or so.
+//! `PROPTEST_CASES=1000000 cargo test -p tresse-linux --lib noise` runs for about an hour.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use super::connection::{Command, Connection, Decision};
 use crate::tcp_info::TcpInfo;
 use crate::{netlink, path_manager, sock_diag};
 
-/// Fifty times as many cases as proptest tries otherwise (`PROPTEST_CASES`).
+/// Fifty times as many cases as proptest's setting (`PROPTEST_CASES`).
 fn many() -> ProptestConfig {
     let own = ProptestConfig::default();
     ProptestConfig { cases: own.cases.saturating_mul(50), ..own }
 }
 
-/// Attributes as the kernel writes them, nested ones among them; some with a length that is not theirs.
+/// Attributes as the kernel writes them, some nested, and some with a wrong length.
 fn attributes() -> impl Strategy<Value = Vec<u8>> {
     let one = |kind: u16, value: Vec<u8>, lie: Option<u16>| {
         let length = lie.unwrap_or(value.len() as u16 + 4);
@@ -54,7 +54,7 @@ fn message(head: usize) -> impl Strategy<Value = Vec<u8>> {
         })
 }
 
-/// A right file.
+/// A valid file.
 const FILE: &str = r#"
 [daemon]
 namespaces = ["current", "blue"]
@@ -81,7 +81,7 @@ addresses = ["10.3.0.2"]
 parameters = { gamma = 10, theta = 3, delta = 10, closes = "second" }
 "#;
 
-/// Changes of a text: from where, how much goes, and what comes instead.
+/// Changes to a text: position, number of bytes removed, and replacement.
 fn changes() -> impl Strategy<Value = Vec<(prop::sample::Index, usize, String)>> {
     let word = prop_oneof![
         "[ -~\n]{0,4}",
@@ -113,7 +113,7 @@ fn changes() -> impl Strategy<Value = Vec<(prop::sample::Index, usize, String)>>
     vec((any::<prop::sample::Index>(), 0usize..8, word), 0..4)
 }
 
-/// What happens to a connection.
+/// An event of a connection.
 #[derive(Debug, Clone)]
 enum Step {
     Joined(usize),
@@ -125,7 +125,7 @@ enum Step {
         marks: u32,
         srtt: u32,
     },
-    /// Time passes, and what is due is served.
+    /// Time passes, and everything due is served.
     Later(u64),
 }
 

@@ -1,4 +1,4 @@
-//! Why a path manager decided as it did, in words.
+//! The reasons for a path manager's decisions, in words.
 
 use tresse_path_manager::{Config, Memory, Priority};
 
@@ -17,7 +17,7 @@ pub(super) fn open(policy: &Policy, memory: &Memory) -> String {
     }
 }
 
-/// Why a subflow is closed: the one that behaves most like it, and how much.
+/// Why a subflow is closed: which other one behaves most like it, and how closely.
 pub(super) fn close(all: &[Subflow], closed: usize) -> String {
     let Some(own) = all[closed].seen else { return String::new() };
     let like = |a: u64, b: u64| if a.max(b) == 0 { 1.0 } else { a.min(b) as f64 / a.max(b) as f64 };
@@ -33,7 +33,7 @@ pub(super) fn close(all: &[Subflow], closed: usize) -> String {
     )
 }
 
-/// Why a subflow rests, or works again.
+/// Why a subflow is paused or resumed.
 pub(super) fn priority(priority: Priority) -> &'static str {
     match priority {
         Priority::Normal => "its path is FAST again",

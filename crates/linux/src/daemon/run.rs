@@ -16,18 +16,18 @@ use crate::Error;
 /// Looking at all subflows takes at most 1/`LEISURE` of a core's time, unless that would be rarer than [`RAREST`].
 pub(super) const LEISURE: u64 = 100;
 
-/// However long a look takes, the next one is no later.
+/// The longest interval between looks, however long a look takes.
 const RAREST: Time = 5 * SECOND;
 
 /// How often metrics are written.
 const METRICS: Time = 10 * SECOND;
 
-/// The time since the machine has started.
+/// The time since the machine started.
 pub(super) fn now() -> Time {
     clock(ClockId::CLOCK_MONOTONIC)
 }
 
-/// The time that this thread has had a core.
+/// The CPU time of this thread.
 pub(super) fn worked() -> Time {
     clock(ClockId::CLOCK_THREAD_CPUTIME_ID)
 }
@@ -37,12 +37,12 @@ fn clock(clock: ClockId) -> Time {
     time.tv_sec() as u64 * SECOND + time.tv_nsec() as u64 * NANOSECOND
 }
 
-/// Runs until SIGTERM or SIGINT; SIGHUP reads the configuration again. `ready` is called when it listens to its
-/// namespaces and can be asked. With `dry_run` it decides and does nothing.
+/// Runs until SIGTERM or SIGINT; SIGHUP reads the configuration again. `ready` is called when it listens to
+/// its namespaces and answers requests. With `dry_run` it decides but does nothing.
 ///
 /// # Errors
-/// If the configuration is wrong, the control socket is another daemon's, or the machine lacks something. A
-/// wrong configuration at SIGHUP is reported and ignored.
+/// If the configuration is wrong, the control socket belongs to another daemon, or the machine lacks
+/// something. A wrong configuration at SIGHUP is reported and ignored.
 pub fn run(path: &Path, dry_run: bool, ready: impl FnOnce()) -> Result<(), Error> {
     let config = Config::read(path)?;
     let signals = signals()?;
@@ -113,7 +113,8 @@ fn signals() -> Result<SignalFd, Error> {
     SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC).map_err(|e| machine("signals", &e.into()))
 }
 
-/// Waits for the signals, those who ask, and the hosts, in this order, for `wait` milliseconds: who has something.
+/// Waits for signals, clients and hosts, in this order, for `wait` milliseconds. Returns which of them are
+/// ready.
 fn wait_for(signals: &SignalFd, control: &Control, daemon: &Daemon, wait: u16) -> Result<Vec<bool>, Error> {
     let first: [BorrowedFd<'_>; 2] = [signals.as_fd(), control.as_fd()];
     let all = first.into_iter().chain(daemon.hosts.iter().map(AsFd::as_fd));

@@ -1,4 +1,4 @@
-//! What the daemon says about itself (`tresse/daemon/1`).
+//! The daemon's status (`tresse/daemon/1`).
 
 use serde::{Deserialize, Serialize};
 use tresse_units::{NANOSECOND, SECOND};
@@ -6,22 +6,22 @@ use tresse_units::{NANOSECOND, SECOND};
 use super::connection::{Command, Connection, Decision, State};
 use super::{Daemon, run};
 
-/// The daemon as it is.
+/// The state of the daemon.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Status {
     /// `tresse/daemon/1`.
     pub schema: String,
     /// The version of Tresse.
     pub version: String,
-    /// Whether it decides and does nothing.
+    /// Whether it decides but does nothing.
     pub dry_run: bool,
-    /// The namespaces that it looks after.
+    /// The namespaces that it manages.
     pub namespaces: Vec<NamespaceStatus>,
-    /// What it has counted since it began.
+    /// Its counts since it started.
     pub counters: Counters,
     /// The connections that it manages.
     pub connections: Vec<ConnectionStatus>,
-    /// What it has decided last, the oldest first.
+    /// Its latest decisions, the oldest first.
     pub decisions: Vec<Record>,
 }
 
@@ -30,26 +30,26 @@ pub struct Status {
 pub struct NamespaceStatus {
     /// Its name.
     pub name: String,
-    /// Connections in it that are managed.
+    /// Managed connections in it.
     pub connections: usize,
     /// How often the kernel's events were lost.
     pub events_lost: u64,
 }
 
-/// What the daemon counts.
+/// The daemon's counts.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Counters {
-    /// Connections that its hosts have opened while it ran.
+    /// Connections that its hosts have opened since it started.
     pub connections: u64,
     /// Connections that got a path manager.
     pub managed: u64,
-    /// Connections that existed before it, or came while events were lost.
+    /// Connections that existed before it started, or were opened while events were lost.
     pub adopted: u64,
     /// Decisions to open a subflow.
     pub opens: u64,
     /// Decisions to close one.
     pub closes: u64,
-    /// Decisions to let one rest, or work again.
+    /// Decisions to pause or resume one.
     pub priorities: u64,
     /// Commands that the kernel refused.
     pub refused: u64,
@@ -61,7 +61,7 @@ pub struct Counters {
     pub look_ns: u64,
 }
 
-/// A connection that is managed.
+/// A managed connection.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ConnectionStatus {
     /// Its namespace.
@@ -97,7 +97,7 @@ pub struct SubflowStatus {
     pub acked_bytes: Option<u64>,
 }
 
-/// What became of a decision.
+/// The outcome of a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Done {
@@ -105,14 +105,14 @@ pub enum Done {
     Yes,
     /// It was only logged.
     Not,
-    /// The kernel, or a limit, said no.
+    /// The kernel refused it, or a limit prevented it.
     Refused(String),
 }
 
 /// A decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Seconds since the machine has started.
+    /// Seconds since the machine started.
     pub at_s: f64,
     /// The namespace.
     pub namespace: String,
@@ -124,7 +124,7 @@ pub struct Record {
     pub what: String,
     /// Why.
     pub because: String,
-    /// What became of it.
+    /// The outcome.
     pub done: Done,
 }
 

@@ -1,4 +1,4 @@
-//! The marker's place: a filter at the egress of a device's `clsact` queueing discipline.
+//! The marker's filter at the egress of a device's `clsact` queueing discipline.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,9 +10,8 @@ use super::no_netlink;
 use crate::Error;
 use crate::netlink::{self, Link};
 
-/// Handle, priority and program name together say that a filter is ours. The priority is larger
-/// than those that the kernel hands out (49152 and less): filters before ours may set the packet
-/// mark that chooses a class.
+/// Handle, priority and program name together identify our filter. The priority is larger than those that the
+/// kernel assigns (up to 49152): filters before ours may set the packet mark that selects a class.
 const HANDLE: u32 = 0x7472;
 const PRIORITY: u32 = 50_000;
 const PROGRAM: &str = "tresse_mark";
@@ -31,7 +30,7 @@ pub(super) fn program(link: &Link) -> Result<Option<ProgramInfo>, Error> {
     let Some(ours) = filters.iter().find(|f| f.handle == HANDLE && f.priority == PRIORITY) else {
         return Ok(None);
     };
-    // The list of programs is silently empty for whoever may not see them.
+    // The list of programs is silently empty without the permission to see them.
     if let Err(e) = Program::fd_from_id(ours.program_id)
         && e.kind() == ErrorKind::PermissionDenied
     {
@@ -76,9 +75,9 @@ fn fasten(link: &Link, program: &Program<'_>) -> Result<(), Error> {
     }
 }
 
-/// Takes our filter away, which [`program`] has found, and `clsact` if nothing else is there.
+/// Removes our filter, which [`program`] has found, and `clsact` if nothing else is there.
 pub(super) fn detach(link: &Link) -> Result<(), Error> {
-    // libbpf needs a file for a hook, and looks at it only to attach.
+    // libbpf needs a file for a hook, but reads it only to attach.
     let input = io::stdin();
     hook(link, input.as_fd()).detach().map_err(|e| failure(link, "the filter", e.kind(), &e))?;
     for parent in [INGRESS, EGRESS] {
@@ -98,10 +97,10 @@ fn hook(link: &Link, file: BorrowedFd<'_>) -> TcHook {
     TcHookBuilder::new(file).ifindex(link.index).handle(HANDLE).priority(PRIORITY).hook(TC_EGRESS)
 }
 
-/// What the kernel's refusal means.
+/// The meaning of the kernel's refusal.
 fn failure(link: &Link, what: &str, kind: ErrorKind, error: &libbpf_rs::Error) -> Error {
     let hint = match kind {
-        // What a kernel says that has neither the feature nor a module of it.
+        // The answer of a kernel with neither the feature nor its module.
         ErrorKind::NotFound => {
             "the kernel needs CONFIG_NET_SCH_INGRESS and CONFIG_NET_CLS_BPF (modules sch_ingress, cls_bpf)"
         }

@@ -6,13 +6,12 @@ use crate::Error;
 /// Slots: the default class, which comes first, and the named ones.
 pub(super) const SLOTS: usize = CLASSES + 1;
 
-/// The queue is drained this much faster than the link, in percent. At exactly the link's rate a
-/// virtual queue that once stands above the real one stays there and marks without end.
+/// The queue is drained this much faster than the link, in percent. At exactly the link's rate, a virtual
+/// queue that once exceeds the real one stays there and marks forever.
 const HEADROOM_PERCENT: u128 = 1;
 
-/// A class's backlog stops growing at this many times the threshold, or at so many full frames,
-/// whichever is more: so that it recovers when senders do not heed the marks, and yet holds a GSO
-/// packet.
+/// A class's backlog stops growing at this many times the threshold, or at this many full frames, whichever
+/// is more: so it recovers when senders ignore the marks, but still holds a GSO packet.
 const LIMIT_THRESHOLDS: u64 = 3;
 const LIMIT_FRAMES: u64 = 60;
 
@@ -90,7 +89,7 @@ pub(super) struct Shared {
     pub counters: [Counters; SLOTS],
 }
 
-/// A struct of the kernel program's.
+/// A struct of the kernel program.
 ///
 /// # Safety
 /// It has no padding, and is valid for any bits.
@@ -100,15 +99,15 @@ unsafe impl Plain for Setup {}
 // SAFETY: as above.
 unsafe impl Plain for Shared {}
 
-/// The bytes of a struct of the kernel program's.
+/// The bytes of a struct of the kernel program.
 pub(super) fn as_bytes<T: Plain>(value: &T) -> &[u8] {
     // SAFETY: `Plain` has no padding, so each byte has a value.
     unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
 }
 
-/// The other way; `None` if the size differs.
+/// The reverse; `None` if the size differs.
 pub(super) fn from_bytes<T: Plain>(bytes: &[u8]) -> Option<T> {
-    // SAFETY: as many bytes as `T` has, of which any are valid; they need not be aligned.
+    // SAFETY: there are as many bytes as in `T`, any values are valid, and they need not be aligned.
     (bytes.len() == size_of::<T>()).then(|| unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
 }
 
@@ -122,13 +121,13 @@ unsafe extern "C" {
 impl State {
     /// Serves the queue until `now`, ns.
     pub(super) fn drain(&mut self, config: &Config, now: u64) {
-        // SAFETY: both live, with the layouts of `bpf/virtual_queue.h`.
+        // SAFETY: both are alive, with the layouts of `bpf/virtual_queue.h`.
         unsafe { tresse_vq_drain(config, self, now) }
     }
 
     /// The threshold of a class in force, bytes.
     pub(super) fn threshold(&self, config: &Config, class: usize) -> u32 {
-        // SAFETY: as above; a class that there is not has threshold 0.
+        // SAFETY: as above; a class that does not exist has threshold 0.
         unsafe { tresse_vq_threshold(config, self, class as u32) }
     }
 
@@ -137,16 +136,16 @@ impl State {
         self.backlog[class] >> 32
     }
 
-    /// A packet arrives; whether it is to be marked.
+    /// A packet arrives. Returns whether to mark it.
     #[cfg(test)]
     pub(super) fn arrive(&mut self, config: &Config, class: usize, bytes: u32, now: u64) -> bool {
-        // SAFETY: as above; a class that there is not marks nothing.
+        // SAFETY: as above; a class that does not exist marks nothing.
         unsafe { tresse_vq_arrive(config, self, class as u32, bytes, now) != 0 }
     }
 }
 
 impl Config {
-    /// What the settings mean on a device whose full frames have `frame` bytes. They were checked.
+    /// The configuration from checked settings, for a device whose full frames have `frame` bytes.
     ///
     /// # Errors
     /// If a threshold in packets is too long with such frames.
@@ -192,7 +191,7 @@ impl Config {
 }
 
 impl Setup {
-    /// The whole of the program's constants.
+    /// All of the program's constants.
     ///
     /// # Errors
     /// As [`Config::new`].

@@ -1,12 +1,12 @@
-//! The settings of a marker, and whether they make sense.
+//! The settings of a marker, and their validation.
 
 use serde::Serialize;
 
 use crate::Error;
 
-/// The most classes beside the default one.
+/// The most classes in addition to the default one.
 pub const CLASSES: usize = 8;
-/// The largest threshold, bytes: 1 ms at 400 Gbit/s, and what the kernel's arithmetic has room for.
+/// The largest threshold, bytes: 1 ms at 400 Gbit/s, within the range of the kernel's arithmetic.
 pub const MAX_THRESHOLD: u64 = 64 << 20;
 /// The largest weight of a class.
 pub const MAX_WEIGHT: u32 = 1000;
@@ -22,7 +22,7 @@ pub enum Length {
     Bytes(u64),
 }
 
-/// What the packets of a class have in common.
+/// The criterion for the packets of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Match {
@@ -37,7 +37,7 @@ pub enum Match {
 pub struct Class {
     /// At most 15 letters, digits, `-` and `_`.
     pub name: String,
-    /// Its part of the rate is its weight by those of all classes with a backlog; 1..=1000.
+    /// Its share of the rate is its weight divided by the weights of all classes with a backlog; 1..=1000.
     pub weight: u32,
     /// Its packets.
     pub rule: Match,
@@ -52,12 +52,12 @@ pub struct Settings {
     pub rate_bps: u64,
     /// K: a packet that finds more than this in the queue is marked.
     pub threshold: Length,
-    /// Classes; what matches none is in a class `default` of weight 1. The first that matches counts.
+    /// Classes; packets that match none are in a class `default` of weight 1. The first match counts.
     pub classes: Vec<Class>,
 }
 
 impl Settings {
-    /// Whether all of it is in range and no class shadows another.
+    /// Whether everything is in range and no class shadows another.
     pub(super) fn check(&self) -> Result<(), Error> {
         let input = |message: String| Err(Error::Input(message));
         if !RATES.contains(&self.rate_bps) {
@@ -134,7 +134,7 @@ fn check_threshold(length: Length) -> Result<(), Error> {
         Length::Bytes(n) if n > MAX_THRESHOLD => {
             Err(Error::Input(format!("a threshold of {n} bytes: expected at most 64 MiB")))
         }
-        // How long it is in packets, only the device can tell.
+        // Only the device determines its length in packets.
         Length::Packets(_) | Length::Bytes(_) => Ok(()),
     }
 }

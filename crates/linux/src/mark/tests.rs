@@ -13,7 +13,7 @@ fn refused(change: impl FnOnce(&mut Settings)) -> String {
     };
     settings.check().expect("they are fine");
     change(&mut settings);
-    // Refused before the device or the permission is looked at.
+    // Rejected before the device or the permission is checked.
     match add("tresse-no-such-device", &settings, None) {
         Err(Error::Input(message)) => message,
         other => panic!("{other:?}"),

@@ -1,4 +1,4 @@
-//! A netlink socket: questions to the kernel, and what it reports unasked.
+//! A netlink socket: requests to the kernel, and its notifications.
 
 use std::io;
 use std::ops::Range;
@@ -11,20 +11,20 @@ use super::{aligned, half, word};
 /// Bytes of `struct nlmsghdr`.
 const HEADER: usize = 16;
 
-/// The kernel writes no longer messages at a time.
+/// The kernel writes at most this many bytes at a time.
 const BUFFER: usize = 1 << 16;
 
-/// A socket of the network namespace in which it was opened, whoever uses it later.
+/// A socket in the network namespace in which it was opened, whichever thread uses it later.
 #[derive(Debug)]
 pub(crate) struct Socket {
     socket: OwnedFd,
     buffer: Vec<u8>,
-    /// What was read and not yet passed on: a stretch of the buffer.
+    /// Data read but not yet passed on: a range of the buffer.
     unread: Range<usize>,
 }
 
 impl Socket {
-    /// A socket of this protocol, such as `NETLINK_ROUTE`.
+    /// A socket with this protocol, such as `NETLINK_ROUTE`.
     pub fn open(protocol: i32) -> io::Result<Self> {
         // SAFETY: no memory is passed.
         let socket = unsafe { libc::socket(libc::AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol) };
@@ -36,7 +36,7 @@ impl Socket {
         Ok(Self { socket, buffer: vec![0; BUFFER], unread: 0..0 })
     }
 
-    /// Receives from now on what is sent to the group, and keeps about `bytes` of it until it is read.
+    /// Receives messages to the group from now on, and keeps about `bytes` of them until they are read.
     pub fn join(&mut self, group: u32, bytes: u32) -> io::Result<()> {
         let set = |level, option, value: u32| {
             // SAFETY: the kernel reads four bytes.
@@ -45,7 +45,7 @@ impl Socket {
             };
             if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
         };
-        // Beyond the system's limit with CAP_NET_ADMIN only.
+        // Beyond the system's limit only with CAP_NET_ADMIN.
         set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, bytes)
             .or_else(|_| set(libc::SOL_SOCKET, libc::SO_RCVBUF, bytes))?;
         // A socket gets no notifications without its own address.
@@ -62,7 +62,7 @@ impl Socket {
         set(libc::SOL_NETLINK, libc::NETLINK_ADD_MEMBERSHIP, group)
     }
 
-    /// The next message's body; without `wait` `None` if there is none now.
+    /// The next message's body; without `wait`, `None` if there is none now.
     ///
     /// # Errors
     /// `ENOBUFS` if messages were lost.
@@ -78,7 +78,7 @@ impl Socket {
         }
     }
 
-    /// Asks for all of a kind; `each` gets the answers without their headers.
+    /// Requests all objects of a kind; `each` gets the answers without their headers.
     pub fn dump(&mut self, kind: u16, request: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
         let mut message = Vec::with_capacity(HEADER + request.len());
         message.extend(((HEADER + request.len()) as u32).to_ne_bytes());
@@ -96,7 +96,7 @@ impl Socket {
                 continue;
             };
             let body = &self.buffer[body];
-            // Both carry an error number; a kind of filter that nobody knows is ENOENT's, say.
+            // Both carry an error number; for example, an unknown kind of filter gives ENOENT.
             if kind == NLMSG_DONE || kind == NLMSG_ERROR {
                 return match word(body, 0).map_or(0, |n| n as i32) {
                     0 => Ok(()),

@@ -1,4 +1,4 @@
-//! What needs a kernel, and root: skipped elsewhere, with a line that says why.
+//! Tests that need a kernel and root: skipped elsewhere, with a line that says why.
 
 mod kernel;
 mod mark;

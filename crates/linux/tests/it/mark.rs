@@ -1,12 +1,12 @@
-//! The marker in the kernel: real packets over a veth pair between two network namespaces of the
-//! test's own. Needs root, `ip` and `tc`; says so in one line and passes where it cannot run.
+//! The marker in the kernel: real packets over a veth pair between two network namespaces of the test. Needs
+//! root, `ip` and `tc`; if it cannot run, it says so in one line and passes.
 
 use tresse_linux::Error;
 use tresse_linux::mark::{Class, Length, Marker, Match, Settings, add, del, show};
 
 use crate::packets::{self, Pair, ce_counted};
 
-/// One packet waits about 10 ms: everything that a test sends at once is in the virtual queue.
+/// One packet takes about 10 ms: everything that a test sends at once is in the virtual queue.
 const SLOW: u64 = 1_000_000;
 
 fn settings(classes: Vec<Class>) -> Settings {
@@ -22,7 +22,7 @@ fn only(markers: Vec<Marker>) -> Marker {
     marker
 }
 
-/// Classic BPF of one instruction: on to the next filter.
+/// Classic BPF with one instruction: continue with the next filter.
 const PASS: &str = "1,6 0 0 4294967295,";
 
 const NOT_ECT: u8 = 0;
@@ -42,15 +42,15 @@ fn ecn_capable_packets_above_k_are_marked_and_no_others() {
     let class = &marker.classes[0];
     assert_eq!((&*class.name, class.weight, marker.classes.len()), ("default", 1, 1));
     assert!(not_ect.iter().all(|tos| *tos == NOT_ECT));
-    // A few packets more or less: the kernel sends some of its own (MLD), and a busy machine takes
-    // its time to send. virtual_queue.h's exactness is tested without a clock.
+    // A few packets more or less: the kernel sends some itself (MLD), and a busy machine sends slowly. The
+    // exactness of virtual_queue.h is tested without a clock.
     let first = ect.iter().position(|tos| *tos == ECT0 | CE);
     assert!(matches!(first, Some(20..=40)), "{ect:?}");
     assert!(ce_counted(&ect) >= 40, "{ect:?}");
     assert!(ce_counted(&ipv6) >= 50, "the queue is still long: {ipv6:?}");
     assert_eq!(class.marked_pkts as usize, ce_counted(&ect) + ce_counted(&ipv6));
     assert!((25..=70).contains(&class.not_ect_pkts), "{class:?}");
-    // Neighbour discovery may add a few of its own.
+    // Neighbour discovery may add a few.
     assert!((250..270).contains(&class.packets) && class.bytes >= 250 * 1242, "{class:?}");
     assert!((1..=60 * 1514).contains(&class.backlog_bytes), "{class:?}");
     del("va", netns).expect("it can be deleted");
@@ -73,7 +73,7 @@ fn classes_are_chosen_by_dscp_and_mark_and_have_their_own_queues() {
     let first = fixed.iter().position(|tos| tos & 3 == 3);
     assert!(matches!(first, Some(11..=18)), "{fixed:?}");
     let bulk = pair.send_v6(40, 10 << 2 | ECT0);
-    // Both classes wait: K is 20 x 3 / 4 packets, or 17.9 of this size; 14.4 while MLD makes it 3 / 5.
+    // Both classes wait: K is 20 x 3 / 4 packets, or 17.9 of this size; 14.4 while MLD changes it to 3 / 5.
     let first = bulk.iter().position(|tos| tos & 3 == 3);
     assert!(matches!(first, Some(15..=24)), "{bulk:?}");
     assert!(bulk.iter().all(|tos| tos >> 2 == 10), "the DSCP stays");
@@ -112,7 +112,7 @@ fn deleting_leaves_nothing_and_touches_nothing_else() {
     let unknown = add("vz", &settings(Vec::new()), netns);
     assert!(matches!(&unknown, Err(Error::Input(m)) if m.contains("no network device `vz`")), "{unknown:?}");
 
-    // A filter of somebody else's keeps clsact alive, and itself.
+    // Another program's filter stays, and keeps clsact.
     pair.tc(&["qdisc", "add", "dev", "va", "clsact"]);
     pair.tc(&["filter", "add", "dev", "va", "ingress", "bpf", "da", "bytecode", PASS]);
     let before = pair.tc(&["filter", "show", "dev", "va", "ingress"]);
@@ -121,14 +121,14 @@ fn deleting_leaves_nothing_and_touches_nothing_else() {
     del("va", netns).expect("it can be deleted");
     assert_eq!(pair.tc(&["filter", "show", "dev", "va", "ingress"]), before);
     assert_eq!(pair.tc(&["filter", "show", "dev", "va", "egress"]), "");
-    // One at the marker's place is not mistaken for it.
+    // A filter at the marker's place is not mistaken for it.
     let place = ["filter", "add", "dev", "va", "egress", "prio", "50000", "handle", "0x7472"];
     pair.tc(&[&place[..], &["bpf", "da", "bytecode", PASS]].concat());
     let foreign = add("va", &settings(Vec::new()), netns);
     assert!(matches!(&foreign, Err(Error::Input(m)) if m.contains("foreign filter")), "{foreign:?}");
     assert!(del("va", netns).is_err());
     assert!(pair.tc(&["filter", "show", "dev", "va", "egress"]).contains("0x7472"));
-    // The other qdisc of that place has no way out.
+    // The other qdisc for that place has no egress.
     pair.tc(&["qdisc", "del", "dev", "va", "clsact"]);
     pair.tc(&["qdisc", "add", "dev", "va", "ingress"]);
     let ingress = add("va", &settings(Vec::new()), netns);

@@ -1,13 +1,13 @@
 //! HOLNET's in-network balancers (THESIS eq. (2.15)-(2.18), Table 2.1), averaged.
 //!
-//! The unknowns are shares, as the percentage balancer has them. The rate balancer (2.15) moves the rates
-//! x_l of a node's ports; its shares p_l = x_l / X, X the sum, move as
+//! The unknowns are shares, as in the percentage balancer. The rate balancer (2.15) moves the rates x_l of a
+//! node's ports; its shares p_l = x_l / X, X the sum, move as
 //!
 //! ```text
 //! dp_l/dt = (dx_l/dt X - x_l dX/dt) / X^2 = (dx_l/dt sum_(j != l) p_j - p_l sum_(j != l) dx_j/dt) / X
 //! ```
 //!
-//! which is (2.17) with the gain z/X. What arrives is the source's to decide, so the two differ in pace only.
+//! which is (2.17) with the gain z/X. The source decides the arriving rate, so the two differ only in speed.
 
 use super::Signal;
 use super::laws::{Subflow, congested};
@@ -17,7 +17,7 @@ use super::system::any;
 /// Below this share a path's share fades instead of falling below 0.
 const BAND: f64 = 1e-3;
 
-/// What the source and the balancing node make of the links' congestion.
+/// The reactions of the source and the balancing node to the links' congestion.
 pub(super) struct Balanced {
     /// The source's `(1 - cg) r^out`.
     pub free: f64,
@@ -25,12 +25,12 @@ pub(super) struct Balanced {
     pub shares: Vec<f64>,
 }
 
-/// The share of path `i`; the unknowns are normalised, as only their ratios count.
+/// The share of path `i`; the unknowns are normalised, because only their ratios count.
 pub(super) fn share(shares: &[f64], i: usize) -> f64 {
     shares[i].max(0.0) / shares.iter().map(|p| p.max(0.0)).sum::<f64>()
 }
 
-/// All paths as the source sees them: one rate.
+/// All paths, as the source sees them: one rate.
 pub(super) fn whole(subflows: &[Subflow]) -> Subflow {
     let window = subflows.iter().map(|s| s.window).sum();
     Subflow { window, ..subflows[0] }
@@ -44,7 +44,7 @@ pub(super) fn heard(
     signal: Signal,
 ) -> Balanced {
     let all = whole(subflows);
-    // As a share of the source's rounds, if the links signal per packet.
+    // A share of the source's rounds, if the links signal per packet.
     let congestion = |links: &[usize]| {
         let signalled = any(links.iter().map(|&l| probabilities[l]));
         congested(&Subflow { signalled, ..all }, signal)
@@ -69,8 +69,8 @@ pub(super) fn heard(
         .sum();
     let free = (1.0 - own) * (1.0 - (1.0 - balancer.r_min) * reported);
 
-    // (2.18) on average. Where the port is free, r^in is r_max if its next hop is congested (then r^out is
-    // r_min) or any other port or next hop is.
+    // (2.18) on average. If the port is free, r^in is r_max if its next hop is congested (then r^out is
+    // r_min), or any other port or next hop is.
     let pull = |l: usize| {
         let others =
             any((0..weights.len()).filter(|&j| j != l).map(|j| any([local[j], beyond[j]].into_iter())));

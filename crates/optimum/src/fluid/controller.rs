@@ -1,16 +1,16 @@
-//! Which fluid model is that of a controller.
+//! The fluid model of each controller.
 
 use tresse_controllers::ConfiguredController;
 
 use super::{Connection, Law, Path, RateBounds};
 use crate::claims::{Objective, Subflows, claim, claim_of};
 
-/// The fluid model of a flow: connections whose paths, one after the other, are `paths`. One connection, or
-/// one for each path where the controller does not look at its siblings; so the rates by path of a [`State`]
-/// are those of the flow's paths in their order. `min_window_pkts` is that of [`Connection`].
+/// The fluid model of a flow: connections whose paths, in order, are `paths`. There is one connection, or one
+/// for each path if the controller does not look at its siblings. So the rates by path of a [`State`] are
+/// those of the flow's paths in their order. `min_window_pkts` is as in [`Connection`].
 ///
-/// `None` if there is no model: none of the controller's law, of a parameter's value, or of subflows that
-/// differ in their weights.
+/// `None` if there is no model for the controller's law, for a parameter's value, or for subflows with
+/// different weights.
 ///
 /// [`State`]: super::State
 pub fn connections(
@@ -60,13 +60,13 @@ fn scheme(controllers: &ConfiguredController, subflows: Subflows) -> Option<Law>
         "ewtcp" | "wutcp" | "wmptcp" => {
             claimed(&|objective| Some(Weighted { weight: common(&objective.coefficients)? }))
         }
-        // H-MPTCP's weights are given as WMPTCP's are (weights.h).
+        // H-MPTCP's weights are given in the same way as WMPTCP's (weights.h).
         "hmptcp" => {
             let weights = claim_of("wmptcp", &parameter, subflows)?.objective?.coefficients;
             Some(Hmptcp { weight: common(&weights)? })
         }
         "xmp" if !is_set("slides_delta") => Some(Xmp { beta: value("beta") }),
-        // One BOS is an XMP that has no sibling.
+        // A BOS is an XMP without siblings.
         "bos" => Some(Xmp { beta: value("beta") }),
         "halving" => Some(Xmp { beta: 2.0 }),
         "dctcp" => Some(Dctcp { g: g() }),
@@ -90,7 +90,7 @@ fn scheme(controllers: &ConfiguredController, subflows: Subflows) -> Option<Law>
     }
 }
 
-/// The value that all have.
+/// The common value of all.
 fn common(values: &[f64]) -> Option<f64> {
     values.iter().all(|v| *v == values[0]).then(|| values[0])
 }

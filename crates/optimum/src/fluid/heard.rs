@@ -1,4 +1,4 @@
-//! What a sender receives of a path's signal in a round.
+//! What a sender receives from a path's signal in a round.
 
 use super::Signal;
 
@@ -11,7 +11,8 @@ pub(super) struct Heard {
     pub cut: f64,
 }
 
-/// For a sender that answers every signal: each lost packet is a cut, and each other one grows the window.
+/// For a sender that answers every signal: each lost packet is a cut, and every other packet grows the
+/// window.
 pub(super) fn each(signal: Signal, probability: f64, loss: f64, window: f64) -> Heard {
     match signal {
         Signal::PerPacket => {
@@ -25,11 +26,11 @@ pub(super) fn each(signal: Signal, probability: f64, loss: f64, window: f64) -> 
     }
 }
 
-/// For a sender that answers at most one signal a round and does not grow in the round that it answers.
+/// For a sender that answers at most one signal a round and does not grow in a round with an answer.
 ///
 /// Per packet: a silent round, then on average `1/p` packets until the next signal, which are `1/(p w)`
 /// rounds. So a share `p w / (1 + p w)` of the rounds is silent. (XMP section 2.1 has `1 - (1 - p)^w`, for
-/// rounds of which each may be cut; both are `p w` to first order.)
+/// rounds that may all be cut; both are `p w` to first order.)
 pub(super) fn once_a_round(signal: Signal, probability: f64, window: f64) -> Heard {
     let cut = match signal {
         Signal::PerPacket => in_a_round(probability, window),
@@ -38,7 +39,7 @@ pub(super) fn once_a_round(signal: Signal, probability: f64, window: f64) -> Hea
     Heard { grow: 1.0 - cut, cut }
 }
 
-/// The probability of a or b, which are independent.
+/// The probability of a or b, if they are independent.
 pub(super) fn either(a: f64, b: f64) -> f64 {
     a + b - a * b
 }

@@ -1,6 +1,6 @@
 //! The schemes that have a fluid model, with their parameters.
 
-/// A scheme, as far as its fluid model goes: congestion avoidance without a window's floor.
+/// The part of a scheme in its fluid model: congestion avoidance without a floor of the window.
 ///
 /// w is a subflow's window in packets, T its RTT, y the rate of the connection, sums run over its paths.
 /// "Increase" is per ACKed packet, "cut" per signal that is answered.
@@ -10,9 +10,9 @@ pub enum Law {
     Reno,
     /// RFC 6356: increase min(max(w/T^2) / y^2, 1/w), cut w/2.
     Lia,
-    /// Khalili et al. 2012: increase (w/T^2) / y^2 + a/w, cut w/2. The sets behind `a` change at once in
-    /// the algorithm; here a path belongs to them in part within 2 % of their edge, as it does on average
-    /// when it slides along that edge.
+    /// Khalili et al. 2012: increase (w/T^2) / y^2 + a/w, cut w/2. In the algorithm, the sets behind `a`
+    /// change at once; here a path partly belongs to them within 2 % of their edge, as it does on average
+    /// when it slides along this edge.
     Olia,
     /// Peng et al. 2016: increase (w/T^2) / y^2 (1 + a)/2 (4 + a)/5, cut w/2 min(a, 3/2), a = max(x)/x.
     Balia,
@@ -44,7 +44,7 @@ pub enum Law {
         g: f64,
     },
     /// vMCC and DCM: LIA's increase, DCTCP's cut (vMCC Alg. 1). vMCC eq. (2) prints the share that is kept
-    /// where the share that is cut belongs, and has no rate of marks; this is the corrected equation
+    /// instead of the share that is cut, and has no rate of marks; this is the corrected equation
     /// `dw/dt = (I w (1 - m) - m w alpha/2) / T - loss (w/T) w/2`, m the probability of a marked round.
     Vmcc {
         /// In (0, 1].
@@ -63,12 +63,12 @@ pub enum Law {
         bounds: RateBounds,
     },
     /// HOLNET's MCC (THESIS eq. (2.20)): dx/dt = x/2 (1 - cg - exp(-2/(T y))) a round, which is AIMD. epsilon
-    /// is two packets in the subflow's own RTT (controllers/holnet_mcc.c), so that paths of unequal RTTs do
-    /// not have one utility.
+    /// is two packets per the subflow's own RTT (controllers/holnet_mcc.c), so paths with unequal RTTs do not
+    /// have the same utility.
     HolnetMcc,
-    /// HOLNET-UTA in congestion avoidance (THESIS eq. (2.25)), and EUTCP exactly as (2.12), (2.13) and (3.4)
-    /// make it, before the approximations of (3.7): dw/dt = (1 + b w) (c - (b Y/(1 + b Y))^(weight gamma))
-    /// a round, b = gamma/2, Y = T y, c = the share of rounds without congestion, times r and r^out.
+    /// HOLNET-UTA in congestion avoidance (THESIS eq. (2.25)), and EUTCP exactly as it follows from (2.12),
+    /// (2.13) and (3.4), before the approximations of (3.7): dw/dt = (1 + b w) (c - (b Y/(1 + b Y))^(weight
+    /// gamma)) a round, b = gamma/2, Y = T y, c = the share of rounds without congestion, times r and r^out.
     HolnetUta {
         /// Above 0.
         weight: f64,
@@ -81,8 +81,8 @@ pub enum Law {
 
 /// A class of service: the bounds of THESIS eq. (2.11) and the factors of (2.14).
 ///
-/// The factors change at once in the paper. Here they do so over 2 % of the rate inside the bounds: that is
-/// the average of the sliding along them.
+/// The factors change at once in the paper. Here they change over 2 % of the rate inside the bounds: this is
+/// the average of sliding along the bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateBounds {
     /// theta, bit/s; 0: none.
@@ -134,8 +134,8 @@ impl RateBounds {
 
     /// r of THESIS eq. (2.14) at `rate_bps`, smoothed inside the bounds.
     ///
-    /// A rate that is held at a bound has an r that differs from 1 by no more than the congestion does, often
-    /// by 1e-4 only. So the ramp is flat near 1, which keeps the equations from being stiff there.
+    /// A rate held at a bound has an r that differs from 1 by no more than the congestion, often only by
+    /// 1e-4. So the ramp is flat near 1, to keep the equations from being stiff there.
     pub(super) fn factor(&self, rate_bps: f64) -> f64 {
         const BAND: f64 = 0.02;
         let ramp = |inside: f64| libm::pow(1.0 - inside.clamp(0.0, 1.0), 8.0);

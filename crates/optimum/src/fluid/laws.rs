@@ -1,10 +1,10 @@
-//! The laws: how each subflow's window changes, given what all paths of its connection are like.
+//! The laws: how each subflow's window changes, given the state of all paths of its connection.
 
 use super::heard::{Heard, each, either, in_a_round, once_a_round};
 use super::olia::alphas;
 use super::{Law, RateBounds, Signal};
 
-/// Cuts a round of a path without any, so that OLIA can compare it with others.
+/// Cuts per round for a path without any, so that OLIA can compare it with others.
 const RAREST: f64 = 1e-200;
 
 /// A path of a connection at one moment.
@@ -18,7 +18,7 @@ pub(super) struct Subflow {
     pub signalled: f64,
     /// The probability that a packet is lost for other reasons.
     pub loss: f64,
-    /// DCTCP's alpha, where the scheme has one.
+    /// DCTCP's alpha, if the scheme has one.
     pub alpha: f64,
 }
 
@@ -28,7 +28,7 @@ impl Subflow {
     }
 }
 
-/// What all subflows of a connection have in common.
+/// The values that all subflows of a connection have in common.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Context {
     pub signal: Signal,
@@ -96,7 +96,7 @@ fn loss_driven(scheme: &Law, subflows: &[Subflow], context: Context) -> Vec<f64>
             Law::Lia => ((s.window * linked).min(1.0), half),
             Law::Olia => (share * share + opportunistic[i], half),
             Law::Balia => {
-                // share^2 (1 + a)/2 (4 + a)/5 with a = top/share, which share may be too small to divide by.
+                // share^2 (1 + a)/2 (4 + a)/5 with a = top/share; share may be too small to divide by.
                 let top = fastest / total;
                 let growth = (share + top) * (4.0 * share + top) / 10.0;
                 (growth, half * (fastest / s.rate()).min(1.5))
@@ -128,7 +128,7 @@ fn marked(
 
 /// HOLNET's controllers (THESIS eq. (2.12)) as the average of their sliding mode: cg, which the paper's
 /// equations switch between 0 and 1, is replaced by the share of time that it is 1, so that its complement
-/// times r^out is `free`. That is the equivalent control of a sliding mode: where it holds the rate, the
+/// times r^out is `free`. This is the equivalent control of a sliding mode: if it holds the rate, the
 /// equilibrium is that of the switched equation.
 pub(super) fn holnet(scheme: &Law, subflows: &[Subflow], free: &[f64], packet_bits: f64) -> Vec<f64> {
     let total = total_rate(subflows);
@@ -139,7 +139,7 @@ pub(super) fn holnet(scheme: &Law, subflows: &[Subflow], free: &[f64], packet_bi
             // x in packets a round.
             let z = gain * libm::pow(s.rate() * packet_bits, alpha) * s.rtt / packet_bits;
             let change = z * (bounded(bounds, rate_bps, *free) - threshold);
-            // At low rates z asks for more than a round has packets; each adds or takes one at most.
+            // At low rates z exceeds the packets of a round, and each packet adds or removes at most one.
             change.clamp(-s.window, s.window)
         }
         Law::HolnetMcc => {
@@ -151,7 +151,7 @@ pub(super) fn holnet(scheme: &Law, subflows: &[Subflow], free: &[f64], packet_bi
             let pooled = slope * total * s.rtt;
             let threshold = libm::pow(pooled / (1.0 + pooled), weight * gamma);
             let change = (1.0 + slope * s.window) * (bounded(bounds, rate_bps, *free) - threshold);
-            // The paper's z does not vanish at w = 0, where rates must stop falling.
+            // The paper's z does not become 0 at w = 0, where rates must stop falling.
             if change < 0.0 { change * s.window.min(1.0) } else { change }
         }
         _ => unreachable!("not a scheme of HOLNET"),

@@ -1,4 +1,4 @@
-//! What a fluid model is a model of.
+//! The network of a fluid model.
 
 use super::Law;
 use super::laws::is_holnet_single_rate;
@@ -8,7 +8,7 @@ use super::laws::is_holnet_single_rate;
 pub struct Network {
     /// The size of every packet, in bytes, above 0.
     pub packet_bytes: u64,
-    /// What the links' probabilities are probabilities of.
+    /// The event whose probability the links have.
     pub signal: Signal,
     /// The links; paths name them by their index.
     pub links: Vec<Link>,
@@ -16,35 +16,35 @@ pub struct Network {
     pub connections: Vec<Connection>,
 }
 
-/// What a link's probability is a probability of.
+/// The event whose probability a link has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// That a packet is lost or marked, each independently of all others: a random early drop, a lossy
-    /// link. A subflow gets its signals in proportion to its rate.
+    /// That a packet is lost or marked, each independently of all others: a random early drop, a lossy link.
+    /// A subflow gets signals in proportion to its rate.
     PerPacket,
-    /// That a round is congested, for every subflow alike: a threshold or a full buffer, which marks or
-    /// drops packets of all who send just then (XMP section 2.1; THESIS's `cg = 1`).
+    /// That a round is congested, equally for every subflow: a threshold or a full buffer, which marks or
+    /// drops packets of all that are sending at that time (XMP section 2.1; THESIS's `cg = 1`).
     PerRound,
 }
 
 /// One link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Link {
-    /// Signals with this probability, in [0, 1), whatever arrives.
+    /// Signals with this probability, in [0, 1), regardless of its load.
     Random(f64),
-    /// Carries this many bit/s, above 0, and signals as much as makes senders fill it and not more.
+    /// Carries this many bit/s, above 0, and signals just enough that senders fill it exactly.
     Capacity(u64),
 }
 
 /// One connection: a scheme over paths.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    /// What runs on it.
+    /// The scheme that it runs.
     pub scheme: Law,
     /// One subflow each, at least one; with a balancer, the paths past the balancing node.
     pub paths: Vec<Path>,
-    /// No subflow's window falls below this many packets; 0: no floor. Without one a path that is given up
-    /// decays forever, and comes back only after as long.
+    /// No subflow's window falls below this many packets; 0: no floor. Without a floor, a path that is given
+    /// up decays forever, and takes as long to come back.
     pub min_window_pkts: f64,
     /// HOLNET's in-network balancer; then the scheme must be `HolnetCc` or `HolnetUta`, and has one rate for
     /// all paths.
@@ -58,8 +58,9 @@ pub struct Path {
     pub links: Vec<usize>,
     /// Its RTT in picoseconds, above 0, the same at all times.
     pub rtt_ps: u64,
-    /// The probability that a packet is lost for other reasons than the links' signal, in [0, 1): lambda of
-    /// vMCC eq. (2). To a loss-driven scheme it is one more signal; XMP, DCTCP and vMCC halve for it.
+    /// The probability that a packet is lost for reasons other than the links' signal, in [0, 1): lambda of
+    /// vMCC eq. (2). For a loss-driven scheme it is one more signal; XMP, DCTCP and vMCC halve their window
+    /// for it.
     pub loss: f64,
 }
 
@@ -83,13 +84,13 @@ pub struct Balancer {
 /// Which congestion a next hop reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
-    /// That of the port that it would use: the thesis's. What lies farther off stays invisible.
+    /// The congestion of the port that it would use, as in the thesis. Anything farther away stays invisible.
     OneHop,
-    /// That, or what its own next hop reports.
+    /// The same, or the congestion that its own next hop reports.
     Backward,
 }
 
-/// Why a fluid model makes no sense, or has no equilibrium.
+/// Why a fluid model is invalid or has no equilibrium.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FluidError {
     /// A value of a connection is out of its range.
@@ -116,7 +117,7 @@ pub enum FluidError {
     Integration {
         /// Seconds since the start.
         at_s: f64,
-        /// The solver's word.
+        /// The solver's message.
         reason: String,
     },
     /// Nothing settled.

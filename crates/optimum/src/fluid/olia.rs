@@ -1,14 +1,14 @@
-//! OLIA's alpha: who gains and who gives.
+//! OLIA's alpha: which paths gain and which give.
 
-/// Within this share of the largest a path belongs to the largest in part.
+/// A path within this share of the largest partly belongs to the largest.
 const BAND: f64 = 0.02;
 
 /// OLIA's alpha of each path, for windows and for the quality l/T^2, l the packets between two losses
 /// (Khalili et al. 2012; catalogue S13).
 ///
-/// B are the paths of the best quality, M those of the largest window; if B\M has any, its members have
-/// 1/(n |B\M|) and those of M -1/(n |M|), else all have 0. Memberships are shares here: alpha jumps in the
-/// algorithm, and at a tie it slides, so that on average it lies in between.
+/// B are the paths with the best quality, M those with the largest window. If B\M is not empty, its members
+/// have 1/(n |B\M|) and those of M -1/(n |M|); otherwise all have 0. Memberships are shares here: alpha jumps
+/// in the algorithm, and at a tie it slides, so on average it is in between.
 pub(super) fn alphas(windows: &[f64], qualities: &[f64]) -> Vec<f64> {
     let n = windows.len() as f64;
     let largest = memberships(windows);

@@ -1,24 +1,24 @@
-//! The price of a capacity: how likely a full link signals.
+//! The price of a capacity: the probability with which a full link signals.
 //!
-//! Which probability a link must signal with follows from its senders alone: that at which they send just
-//! what it carries. It is found as an active queue would find it, by a controller with a proportional and
-//! an integral part (as PI of Hollot et al., INFOCOM 2001), here on the logarithm of the odds p/(1 - p), so
-//! that p stays in (0, 1) and needs no scale:
+//! This probability follows from the link's senders alone: it is the one at which they send exactly what it
+//! carries. It is found as an active queue would find it, by a controller with a proportional and an integral
+//! part (as PI of Hollot et al., INFOCOM 2001), here on the logarithm of the odds p/(1 - p), so p stays in
+//! (0, 1) and needs no scale:
 //!
 //! ```text
 //! ln(p/(1 - p)) = z + B ln(y/c)      dz/dt = k ((y - c)/c + e exp(-z))
 //! ```
 //!
 //! The second term is a barrier: it keeps the price of an idle link from falling forever, and makes the
-//! equilibrium `exp(z) (c - y) = e c`, full to e/p. `k = (2 + B)/(T w)` and B = 4 damp AIMD, whose own time
-//! is T w, w = c T/N the window of each of N subflows. None of the three moves the equilibrium.
+//! equilibrium `exp(z) (c - y) = e c`, full to e/p. `k = (2 + B)/(T w)` and B = 4 damp AIMD, whose time
+//! constant is T w, with w = c T/N the window of each of N subflows. None of the three moves the equilibrium.
 
 /// B.
 const PROPORTIONAL: f64 = 4.0;
-/// e: far below any probability at which a window is held (2/w^2 = 2e-8 for 10^4 packets).
+/// e: far below any probability that holds a window (2/w^2 = 2e-8 for 10^4 packets).
 const BARRIER: f64 = 1e-14;
-/// A link that windows at their floor overload would raise its price forever: near p = 1 it rises less and
-/// less, and not above odds of some 1/sqrt(this).
+/// A link overloaded by windows at their floor would raise its price forever: near p = 1 it rises less and
+/// less, and not above odds of about 1/sqrt(this).
 const CEILING: f64 = 1e-9;
 /// ln of the odds with which a link starts: 1e-3.
 pub(super) const START: f64 = -6.907_755_278_982_137;
@@ -32,7 +32,7 @@ pub(super) struct Price {
 }
 
 impl Price {
-    /// Of a link that `subflows` subflows, at least one, with a mean RTT of `rtt_s` seconds use.
+    /// For a link used by `subflows` subflows, at least one, with a mean RTT of `rtt_s` seconds.
     pub fn new(capacity_pps: f64, subflows: usize, rtt_s: f64) -> Self {
         let window = (capacity_pps * rtt_s / subflows as f64).max(1.0);
         Self { capacity_pps, time_s: rtt_s * window }

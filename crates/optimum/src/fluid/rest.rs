@@ -1,35 +1,36 @@
 //! Where a system comes to rest, found by steps that need not follow the motion.
 //!
 //! Pseudo-transient continuation (Kelley and Keyes, SIAM J. Numer. Anal. 1998): linearly implicit Euler steps
-//! that grow as the motion dies down, so that they end as Newton's. An explicit method must follow the
-//! fastest part of a large network while its slowest creeps to its place.
+//! that grow as the motion dies down, and finally become Newton's steps. An explicit method must follow the
+//! fastest part of a large network while its slowest part creeps to rest.
 //!
-//! Two things follow. Where places to rest lie side by side, it depends on the start which one is found, as it
-//! does for the motion. And a place from which the motion would leave again at the least push can be found too.
+//! This has two consequences. If there are several adjacent rest points, the start decides which one is
+//! found, as it does for the motion. And an unstable rest point, which the motion would leave at the smallest
+//! push, can be found too.
 
 use nalgebra::{DMatrix, DVector};
 
 use super::system::System;
 
-/// A step begins as long as a round of each unknown.
+/// The first step is as long as a round of each unknown.
 const FIRST: f64 = 1.0;
-/// And grows by no more than this, or shrinks by as much if the motion has become stronger.
+/// A step grows by at most this factor, or shrinks by it if the motion has become stronger.
 const FACTOR: f64 = 2.5;
-/// Longer steps would divide by nothing where paths tie for being used.
+/// Longer steps would divide by 0 if paths tie for being used.
 const LONGEST: f64 = 1e9;
 /// Unknowns are logarithms and shares: none moves farther than this in a step.
 const FARTHEST: f64 = 1.5;
 /// The increment of a difference quotient.
 const NUDGE: f64 = 1e-7;
-/// A step after which the motion is this many times as strong is taken back.
+/// A step after which the motion is this many times as strong is undone.
 const WORSE: f64 = 1.5;
-/// Steps in which the motion must have become a tenth of what it was.
+/// Within this many steps, the motion must have fallen to a tenth.
 const PATIENCE: usize = 60;
-/// Of more unknowns a step would take seconds: it costs their number cubed.
+/// With more unknowns a step would take seconds: its cost is their number cubed.
 const MOST_UNKNOWNS: usize = 1500;
 
-/// Moves `y` to where the largest change is below `settled`; whether it got there. If not, `y` is where the
-/// search ended, or where it began if the motion was less there. Deterministic.
+/// Moves `y` to a point where the largest change is below `settled`. Returns whether it got there. If not,
+/// `y` is where the search ended, or where it began if there was less motion. Deterministic.
 pub(super) fn find(system: &System, y: &mut Vec<f64>, settled: f64) -> bool {
     if y.len() > MOST_UNKNOWNS {
         return false;
@@ -75,7 +76,7 @@ fn search(system: &System, y: &mut Vec<f64>, settled: f64) -> bool {
     true
 }
 
-/// -T J, for differences instead of derivatives.
+/// -T J, with differences instead of derivatives.
 fn jacobian(system: &System, y: &[f64], slope: &[f64], times: &[f64]) -> DMatrix<f64> {
     let n = y.len();
     let mut nudged = y.to_vec();

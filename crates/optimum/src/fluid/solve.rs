@@ -8,14 +8,14 @@ use super::network::{FluidError, Network};
 use super::rest;
 use super::system::System;
 
-/// Relative, as windows and odds are integrated as logarithms.
+/// Relative, because windows and odds are integrated as logarithms.
 const TOLERANCE: f64 = 1e-10;
-/// What counts as nothing: packets a round, shares of a capacity.
+/// Changes below this count as none: packets a round, shares of a capacity.
 const SETTLED: f64 = 1e-8;
-/// What counts as nothing for a path's rate in the last third of the time, as a share of its connection's.
-/// Paths that tie for being used approach their rates as 1/t only.
+/// Changes of a path's rate below this in the last third of the time count as none, as a share of its
+/// connection's. Paths that tie for being used approach their rates only as 1/t.
 const UNMOVED: f64 = 1e-6;
-/// A window that no link holds: of 10^9 packets of 1500 bytes, 12 Tbit in a round.
+/// A window that no link holds: 10^9 packets of 1500 bytes, 12 Tbit in a round.
 const UNBOUNDED: f64 = 1e9;
 /// Steps that a search for an equilibrium may take by default.
 const MOST_STEPS: usize = 1_000_000;
@@ -71,7 +71,7 @@ impl Fluid {
     ///
     /// # Errors
     ///
-    /// What of the network is out of its range.
+    /// The part of the network that is out of its range.
     pub fn new(network: Network) -> Result<Self, FluidError> {
         let system = System::new(network)?;
         let y = system.start();
@@ -92,7 +92,7 @@ impl Fluid {
         self.system.set_capacity(link, bps)
     }
 
-    /// Goes on for `seconds` (above 0) and returns the states at `samples` moments, evenly spaced, the last
+    /// Continues for `seconds` (above 0) and returns the states at `samples` moments, evenly spaced, the last
     /// one at the end.
     ///
     /// # Errors
@@ -107,10 +107,10 @@ impl Fluid {
         Ok(states)
     }
 
-    /// Goes on until nothing moves any more, and returns that state: either no window moves by more than 1e-8
-    /// packets a round and no link is more than 1e-8 from its capacity (or else without a price), or no rate
-    /// has moved by more than 1e-6 of its connection's in the last third of the time. Paths that carry less
-    /// than 1e-9 of their connection are given up and may go on falling.
+    /// Continues until nothing moves any more, and returns that state: either no window moves by more than
+    /// 1e-8 packets a round and every link is within 1e-8 of its capacity (or has no price), or no rate has
+    /// moved by more than 1e-6 of its connection's in the last third of the time. Paths that carry less than
+    /// 1e-9 of their connection are given up and may keep falling.
     ///
     /// # Errors
     ///
@@ -120,9 +120,9 @@ impl Fluid {
         self.equilibrium_within(MOST_STEPS)
     }
 
-    /// As [`Self::equilibrium`], in about `most_steps` steps of the solver: what a large network may cost,
-    /// said without a clock. What has not settled by then is looked for by implicit steps, which follow the
-    /// motion no longer but end where it ends; [`State::time_s`] stays at the time that was integrated.
+    /// As [`Self::equilibrium`], in about `most_steps` steps of the solver, which limits the cost for a large
+    /// network without a clock. If it has not settled by then, implicit steps search for the end. They do not
+    /// follow the motion, but end where it ends; [`State::time_s`] stays at the time that was integrated.
     ///
     /// # Errors
     ///
@@ -146,7 +146,7 @@ impl Fluid {
             let left = most_steps.saturating_sub(steps).max(1);
             match self.integrate(interval, left) {
                 Ok(taken) => steps += taken,
-                // Time and state stay where this interval began.
+                // Time and state stay at the beginning of this interval.
                 Err(FluidError::Integration { reason, .. }) if reason == TOO_MANY => {
                     return Err(self.not_settled());
                 }

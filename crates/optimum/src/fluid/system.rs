@@ -29,7 +29,7 @@ pub(super) struct System {
 pub(super) struct View {
     pub loads: Vec<f64>,
     pub probabilities: Vec<f64>,
-    /// For each connection its paths: window, RTT, and what they hear.
+    /// For each connection its paths: window, RTT, and received signals.
     pub subflows: Vec<Vec<Subflow>>,
 }
 
@@ -111,8 +111,8 @@ impl System {
         View { loads, probabilities, subflows }
     }
 
-    /// dy/dt into `dy`; returns the largest change in the natural time of what changes: packets a round,
-    /// shares and alphas a round, and for links relative excess.
+    /// dy/dt into `dy`; returns the largest change in the natural time of each unknown: packets a round,
+    /// shares and alphas a round, and for links the relative excess.
     pub fn derivative(&self, y: &[f64], dy: &mut [f64]) -> f64 {
         let view = self.view(y);
         let mut residual: f64 = 0.0;
@@ -156,8 +156,8 @@ impl System {
         residual
     }
 
-    /// The time in which each unknown moves by about one when all is far from rest, seconds: a round for
-    /// shares and alphas, a round for each packet of a window, and a link's own time.
+    /// The time in which each unknown moves by about one when everything is far from rest, seconds: a round
+    /// for shares and alphas, a round for each packet of a window, and a link's own time.
     pub fn natural_times(&self, y: &[f64]) -> Vec<f64> {
         let mut times = vec![0.0; y.len()];
         for (c, &offset) in self.network.connections.iter().zip(&self.offsets) {
@@ -191,7 +191,7 @@ fn unknowns(c: &Connection) -> usize {
     }
 }
 
-/// Path `i` of a connection whose unknowns are `y`; what it hears is filled in later.
+/// Path `i` of a connection whose unknowns are `y`; its signals are filled in later.
 fn subflow(c: &Connection, y: &[f64], i: usize) -> Subflow {
     let path = &c.paths[i];
     let (window, rtt) = if c.balancer.is_some() {

@@ -30,7 +30,7 @@ const UTILITIES: [Utility; 5] = [
 #[test]
 fn a_common_factor_is_its_own_distance() {
     for utility in UTILITIES {
-        // Whatever factor the utility is stated with.
+        // With any factor of the utility.
         for weight in [1e-6, 1.0, 1e6] {
             let (problem, optimum) = shared(utility, weight);
             for factor in [0.25, 0.9, 1.0, 1.5] {
@@ -44,7 +44,7 @@ fn a_common_factor_is_its_own_distance() {
     }
 }
 
-/// By hand: log utilities with weights 1 and 2 give 30 and 60; 45 and 45 are worth 45^3 against 30 60^2.
+/// By hand: log utilities with weights 1 and 2 give 30 and 60; 45 and 45 have 45^3 against 30 60^2.
 #[test]
 fn equal_shares_instead_of_weighted_ones() {
     let (problem, optimum) = shared(Utility::AlphaFair { alpha: 1.0 }, 1.0);
@@ -113,8 +113,8 @@ fn controllers_without_siblings_run_path_by_path() {
     }
 }
 
-/// holnet_cc.c and holnet_uta.c hold theta and Theta for each subflow by itself: so do the fluid and the
-/// claimed problem. A competitor has one path over the second link.
+/// holnet_cc.c and holnet_uta.c hold theta and Theta for each subflow separately, and so do the fluid model
+/// and the claimed problem. A competitor has one path over the second link.
 #[test]
 fn bounds_of_controllers_without_siblings_hold_for_each_subflow() {
     for name in ["holnet_cc_cos", "holnet_uta"] {
@@ -149,7 +149,7 @@ fn bounds_of_controllers_without_siblings_hold_for_each_subflow() {
     }
 }
 
-/// A controller whose law is not modelled, or not with such a value, has none.
+/// A controller whose law is not modelled, or not with such a value, has no fluid model.
 #[test]
 fn no_model_is_better_than_another_ones() {
     let model = |name: &str, set: &[(&str, u64)]| {

@@ -22,7 +22,7 @@ fn two_paths(scheme: Law, single: Law, private: u64, shared: u64) -> Network {
 fn assert_rates(state: &State, expected: [f64; 3], what: &str) {
     let ours = [mbps(state, 0, 0), mbps(state, 0, 1), mbps(state, 1, 0)];
     for (ours, expected) in ours.into_iter().zip(expected) {
-        // 0 is reached as 1/t: there both links have the same price, so that nothing drives x12 away.
+        // 0 is reached only as 1/t: both links have the same price there, so nothing drives x12 away.
         assert!((ours - expected).abs() < 2e-4 * expected.max(1000.0), "{what}: {ours} is not {expected}");
     }
 }
@@ -105,7 +105,7 @@ fn xmp_solves_its_utility_where_each_path_has_one_bottleneck() {
     let state = settle(network(PerRound, links, (0..5).map(torus).collect()));
     for (i, paths) in state.path_probabilities.iter().enumerate() {
         let y = state.connection_rates_bps()[i] / 12_000.0;
-        // XMP eq. (7): U'(y) = 1/(1 + y T/beta); a path in use is as congested as that, none less.
+        // XMP eq. (7): U'(y) = 1/(1 + y T/beta); a path in use is this congested, and no path less.
         let marginal = 1.0 / (1.0 + y * t / beta);
         for (r, p) in paths.iter().enumerate() {
             let used = state.rates_bps[i][r] > 1e-6 * state.connection_rates_bps()[i];
@@ -153,7 +153,7 @@ fn every_scheme_fills_one_link_alone_and_shares_it_with_itself() {
 
 #[test]
 fn an_idle_link_has_no_price() {
-    // The third link is on nobody's way.
+    // No path takes the third link.
     let links = [10, 11, 5].map(|c| Link::Capacity(c * MBPS)).to_vec();
     let flow = connection(Law::Reno, vec![path(&[0, 1], 20.0)]);
     let state = settle(network(PerPacket, links, vec![flow]));
@@ -177,7 +177,7 @@ fn rates_follow_a_capacity_that_changes() {
     assert!(mbps(&soon[0], 0, 1) < 300.0, "{soon:?}");
     let later = fluid.advance(1.0, 1).unwrap();
     near(later[0].time_s, 6.002, 1e-12, "time goes on");
-    // Two packets an RTT are more than x11's link of 8 carries: its floor has the last word.
+    // Two packets an RTT are more than x11's link of 8 carries: its floor decides.
     near(mbps(&later[0], 0, 0), floor, 1e-2, "x11 at its floor");
     near(mbps(&later[0], 0, 0) + mbps(&later[0], 0, 1), mbps(&later[0], 1, 0), 1e-3, "pooled again");
 }

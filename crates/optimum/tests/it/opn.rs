@@ -1,4 +1,4 @@
-//! OPN's model against the tables computed from its equations independently, and against itself.
+//! OPN's model against tables computed independently from its equations, and against itself.
 
 use tresse_optimum::opn::{MAX_SUBFLOWS, Model, Reading, Rule};
 

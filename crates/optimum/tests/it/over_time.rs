@@ -1,4 +1,4 @@
-//! HOLNET's fluid models over time, against the controllers themselves, an ACK after the other.
+//! HOLNET's fluid models over time, against the controllers themselves, ACK by ACK.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tresse_optimum::fluid::{Fluid, Link, Signal};
 
 use crate::networks::{connection, network, of_controller, path};
 
-/// Where windows start, in packets.
+/// The initial windows, in packets.
 const FIRST: u32 = 10;
 
 /// Windows after `seconds` without congestion, of subflows with these RTTs: every RTT a window of ACKs.
@@ -26,12 +26,12 @@ fn controller(name: &str, set: &[(&str, u64)], rtts_ms: &[u32], seconds: u32) ->
     (0..rtts_ms.len()).map(|i| f64::from(group[i].cwnd)).collect()
 }
 
-/// The same of the fluid.
+/// The same for the fluid model.
 fn fluid(name: &str, set: &[(&str, u64)], rtts_ms: &[u32], seconds: u32) -> Vec<f64> {
     let scheme = of_controller(name, set, rtts_ms.len()).unwrap();
     let paths = rtts_ms.iter().enumerate().map(|(i, rtt)| path(&[i], f64::from(*rtt))).collect();
     let mut c = connection(scheme, paths);
-    // A tenth of a packet above its floor a window starts.
+    // A window starts a tenth of a packet above its floor.
     c.min_window_pkts = f64::from(FIRST) - 0.1;
     let links = vec![Link::Random(0.0); rtts_ms.len()];
     let mut fluid = Fluid::new(network(Signal::PerRound, links, vec![c])).unwrap();
@@ -42,7 +42,8 @@ fn alike(name: &str, set: &[(&str, u64)], rtts_ms: &[u32], seconds: u32) -> Vec<
     let there = controller(name, set, rtts_ms, seconds);
     let here = fluid(name, set, rtts_ms, seconds);
     for (here, there) in here.iter().zip(&there) {
-        // A controller's window is whole packets, rounded down, and so are its siblings for it.
+        // A controller's window is in whole packets, rounded down, and it sees its siblings' windows like
+        // this too.
         let range = there * 0.98..there * 1.02 + 1.0;
         assert!(range.contains(here), "{name} {set:?} {rtts_ms:?}: {here} is not {there}");
     }

@@ -5,7 +5,7 @@ use tresse_optimum::fluid::Signal;
 use crate::networks::{alone, named};
 use crate::walk::Walk;
 
-/// Some thousand signals: means to 2 or 3 %.
+/// A few thousand signals: means to 2 or 3 %.
 const PACKETS: u64 = 4_000_000;
 
 /// Mean packets per second of each subflow.
@@ -26,7 +26,7 @@ fn walk(name: &str, probabilities: [f64; 2], rtts_ms: [f64; 2]) -> [f64; 2] {
     walk.rates()
 }
 
-/// Walked over fluid: each path, and the sum.
+/// The ratio of the walk to the fluid model: each path, and the sum.
 fn ratios(name: &str, p: [f64; 2], rtts_ms: [f64; 2]) -> [f64; 3] {
     let walked = walk(name, p, rtts_ms);
     let state = alone(named(name, 2), Signal::PerPacket, &p, &rtts_ms);
@@ -63,7 +63,7 @@ fn smaller_cuts_are_nearer_to_their_fluid() {
     }
 }
 
-/// Reno's constant again, and what coupled windows add that vary together.
+/// Reno's constant again, and the effect of coupled windows that vary together.
 #[test]
 fn coupled_schemes_split_as_their_fluid_does() {
     for name in ["lia", "balia", "semicoupled"] {
@@ -75,7 +75,7 @@ fn coupled_schemes_split_as_their_fluid_does() {
     }
 }
 
-/// OLIA knows p from two intervals between losses, so that a worse path is often taken for the best; the
+/// OLIA estimates p from two intervals between losses, so a worse path is often mistaken for the best; the
 /// fluid model, as published, knows p itself, and gives that path up.
 #[test]
 fn olia_keeps_a_path_that_its_fluid_gives_up() {

@@ -110,7 +110,7 @@ fn semicoupled_and_eutcp_balance_in_proportion_to_1_over_p() {
 
 #[test]
 fn olia_uses_only_the_best_paths() {
-    // Other paths lose their windows as 1/t, so that they are not 0 when the rates have settled.
+    // Other paths lose their windows as 1/t, so they are not 0 when the rates have settled.
     for (p, t) in [([0.001, 0.004], [20.0, 20.0]), ([0.002, 0.002], [10.0, 40.0])] {
         let state = alone(Law::Olia, PerPacket, &p, &t);
         let w = &state.windows_pkts[0];
@@ -138,7 +138,7 @@ fn balia_satisfies_its_own_balance() {
 
 #[test]
 fn hmptcp_is_the_larger_of_its_two_halves() {
-    // Far apart paths: the better one is pooled, the worse one has its weight.
+    // Very different paths: the better one is pooled, the worse one has its weight.
     let (p, q) = (0.0001, 0.01);
     let state = alone(named("hmptcp", 2), PerPacket, &[p, q], &[20.0, 20.0]);
     let w = &state.windows_pkts[0];

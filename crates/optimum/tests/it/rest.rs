@@ -1,4 +1,4 @@
-//! Where a network comes to rest that is too large or too slow to be followed there.
+//! The rest point of a network that is too large or too slow to be integrated until rest.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ fn distance(a: &State, b: &State) -> f64 {
     rates.map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max)
 }
 
-/// With one path a flow there is one place to rest; integration and implicit steps end there both.
+/// With one path per flow there is one rest point; both integration and implicit steps end there.
 #[test]
 fn implicit_steps_end_where_the_motion_ends() {
     let network = fat_tree(&Law::Dctcp { g: 1.0 / 16.0 }, 1);
@@ -61,7 +61,7 @@ fn implicit_steps_end_where_the_motion_ends() {
     assert!(distance(&found, &followed) < 1e-5, "{}", distance(&found, &followed));
 }
 
-/// What is found is at rest and stays there when it is left to itself, and fills what it can.
+/// The state found is at rest, stays there when integration continues, and fills the links that it can.
 #[test]
 fn what_is_found_is_at_rest() {
     for (scheme, count) in [(Law::Lia, 2), (Law::Xmp { beta: 4.0 }, 2), (Law::Xmp { beta: 4.0 }, 4)] {
@@ -76,7 +76,7 @@ fn what_is_found_is_at_rest() {
     }
 }
 
-/// Windows that grow forever come to rest nowhere, whatever the steps.
+/// Windows that grow forever never come to rest, with any number of steps.
 #[test]
 fn what_never_rests_is_said_so() {
     let path = Path { links: vec![0], rtt_ps: 1_000_000_000, loss: 0.0 };

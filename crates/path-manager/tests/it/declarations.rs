@@ -1,4 +1,4 @@
-//! What the path managers declare, and what they refuse.
+//! What the path managers declare, and what they reject.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ fn declared_defaults_are_the_machines() {
 /// Every parameter does something: another value gives another configuration.
 #[test]
 fn every_parameter_counts() {
-    // What a parameter needs beside it to matter.
+    // The other settings that a parameter needs to have an effect.
     let beside = |name: &str| match name {
         "delta" => Some(("timer_1", Value::Choice("fixed".to_owned()))),
         "table" => Some(("nstar", Value::Choice("empirical".to_owned()))),

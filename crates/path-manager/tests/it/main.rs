@@ -1,4 +1,4 @@
-//! Path managers, by what they declare and by what they do.
+//! Path managers: their declarations and their behaviour.
 
 mod declarations;
 mod machines;

@@ -5,7 +5,7 @@ use tresse_optimum::opn::{Model, Reading, Rule};
 use tresse_path_manager::LossRate;
 use tresse_path_manager::nstar::{CAP, NStar, STEPS};
 
-/// The model's number at a step of the grid. No loss is the limit of a small one; where a rule is undefined,
+/// The model's number at a step of the grid. No loss is the limit of a small loss; if a rule is undefined,
 /// every window is lost, and one subflow is best.
 fn of_model(reading: Reading, rule: Rule, step: usize) -> usize {
     let loss = if step == 0 { 1e-12 } else { step as f64 / STEPS as f64 };
@@ -27,7 +27,7 @@ fn the_tables_are_the_models() {
     }
 }
 
-/// Catalogue A6.1, Table 1 and Table 2: numbers that were computed apart from this project's code.
+/// Catalogue A6.1, Table 1 and Table 2: numbers that were computed independently of this project's code.
 #[test]
 fn the_tables_are_the_catalogues() {
     let at = |n_star: &NStar, percent| n_star.subflows(LossRate::new(percent, 100));

@@ -1,4 +1,4 @@
-//! Whether coupling has the effect that RFC 6356 §2 asks for, on noq's own state machines in simulated time.
+//! Whether coupling has the effect required by RFC 6356 §2, on noq's own state machines in simulated time.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ const RATE: u64 = 10_000_000;
 const DELAY: Duration = Duration::from_millis(10);
 const WARM_UP: Duration = Duration::from_secs(10);
 
-/// A queue of a bandwidth-delay product, bytes.
+/// A link with a queue of one bandwidth-delay product, bytes.
 fn link() -> Link {
     Link::new(RATE, 25_000)
 }
 
-/// What each path of each pair gets during `seconds`, Mbit/s.
+/// The rate of each path of each pair during `seconds`, Mbit/s.
 fn rates(network: &mut Network, pairs: usize, seconds: u64) -> Vec<Vec<f64>> {
     network.run(WARM_UP);
     let before: Vec<_> = (0..pairs).map(|pair| network.carried(pair)).collect();
@@ -26,7 +26,7 @@ fn rates(network: &mut Network, pairs: usize, seconds: u64) -> Vec<Vec<f64>> {
     (0..pairs).map(|pair| paths(pair).map(|(after, before)| mbits(after - before)).collect()).collect()
 }
 
-/// What two paths over one bottleneck get together, as a multiple of what a Reno flow beside them gets.
+/// The total rate of two paths over one bottleneck, as a multiple of the rate of a Reno flow next to them.
 fn share(name: &str) -> f64 {
     let mut network = Network::new(vec![link()]);
     network.add(factory("reno"), &[0], DELAY);

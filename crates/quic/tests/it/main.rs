@@ -1,4 +1,5 @@
-//! The controllers over QUIC: the same windows as from the same events elsewhere, and coupling on noq's state machines.
+//! The controllers over QUIC: the same windows as for the same events elsewhere, and coupling on noq's state
+//! machines.
 
 mod coupling;
 mod loopback;

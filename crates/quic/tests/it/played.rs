@@ -19,7 +19,7 @@ pub struct Played {
     /// What noq reports as in flight, packets.
     pub in_flight: u32,
     now: Instant,
-    /// When the window was cut last, or before.
+    /// When the window was last cut, or earlier.
     cut: Instant,
     sent: Instant,
     estimate: RttEstimator,
@@ -50,13 +50,13 @@ impl Played {
         }
     }
 
-    /// The last ACK shows that a packet is lost which was sent since the last cut.
+    /// The last ACK shows that a packet sent since the last cut is lost.
     pub fn lose_with_ack(&mut self) {
         self.controller.on_congestion_event(self.now, self.sent, false, false, PACKET, 0);
         self.cut = self.now;
     }
 
-    /// A packet is lost that was sent since the last cut, or before it.
+    /// A packet sent since the last cut, or before it, is lost.
     pub fn lose(&mut self, since_cut: bool, persistent: bool) {
         self.now += Duration::from_nanos(1);
         let sent = if since_cut { self.now } else { self.cut };
@@ -66,7 +66,7 @@ impl Played {
         }
     }
 
-    /// What noq passes as the path's RTT.
+    /// The RTT estimate that noq passes for the path.
     pub fn estimate(&self) -> RttEstimator {
         self.estimate
     }
@@ -77,7 +77,8 @@ impl Played {
     }
 }
 
-/// noq's estimator for a path whose samples were all `rtt`. Only noq makes one, so a connection of its own does.
+/// noq's estimator for a path whose samples were all `rtt`. Only noq can make one, so a separate connection
+/// does it.
 fn estimate(rtt: Duration) -> RttEstimator {
     static KNOWN: Mutex<BTreeMap<Duration, RttEstimator>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().expect("no holder panics");

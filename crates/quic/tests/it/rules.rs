@@ -16,7 +16,7 @@ fn path(name: &str) -> Played {
     Played::new(&factory(name), now(), RTT)
 }
 
-/// Cut to 20 packets, of which all are acknowledged.
+/// Cut to 20 packets, all of which are acknowledged.
 fn in_congestion_avoidance(path: &mut Played) {
     path.ack(30, true, true);
     path.lose(true, false);

@@ -7,7 +7,7 @@ use crate::network::now;
 use crate::played::{PACKET, Played};
 use crate::{factory, scheme};
 
-/// These look at rounds or at the time, which the small host measures in packets.
+/// These use rounds or the time, which the small host measures in packets.
 const BY_TIME: &[&str] = &["cubic", "wvegas"];
 
 /// The subflow's smoothed RTTs, ms.
@@ -46,8 +46,8 @@ fn play(name: &str, seed: u64) {
             1 if random.below(4) == 0 => Event::Timeout { subflow: i },
             _ => {
                 let wanted = 1 + random.below(before.min(64));
-                // noq knows of each packet whether it left before the cut, the small host counts packets: no ACK
-                // reaches across.
+                // noq knows for each packet whether it left before the cut, while the small host counts
+                // packets: so no ACK may span the cut.
                 let packets = if left[i] == 0 { wanted } else { wanted.min(left[i] - 1).max(1) };
                 let (marked, limited) = (u32::from(random.below(20) == 0), random.below(8) > 0);
                 Event::Ack { packets, marked, rtt: Some(RTTS[i] as u32 * 8000), limited, subflow: i }

@@ -1,4 +1,4 @@
-//! What a report says about its experiment's claims and published numbers.
+//! A report's results for its experiment's claims and published numbers.
 
 mod numbers;
 mod readings;
@@ -17,27 +17,27 @@ pub(crate) use readings::{Judged, tally};
 pub(crate) use undecided::undecided;
 pub(crate) use verdicts::verdicts;
 
-/// Published numbers and claims beside the results of a run.
+/// Published numbers and claims next to the results of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The published numbers of the cases that were run, in the order of the file.
     pub numbers: Vec<PublishedNumber>,
-    /// The claims whose cases were run; none of a run that was interrupted, or of one that is not judged.
+    /// The claims whose cases were run; none for a run that was interrupted or is not judged.
     pub claims: Vec<ClaimResult>,
     /// How many there are of each.
     pub summary: Tally,
 }
 
 impl Comparison {
-    /// Whether something is not as it should be: a claim that is expected to hold does not, or a published simulation
-    /// number lies more than 20 % off and nobody says why.
+    /// Whether something is wrong: a claim that is expected to hold does not, or a published simulation
+    /// number is more than 20 % off without an explanation.
     pub fn fails(&self) -> bool {
         self.claims.iter().any(ClaimResult::fails) || self.numbers.iter().any(PublishedNumber::fails)
     }
 }
 
-/// What `report` says about the published numbers and the claims of `experiment`, which may be a
-/// newer text of the one that was run. Nothing, if it is not judged.
+/// The results of `report` for the published numbers and the claims of `experiment`, which may be a newer
+/// text of the one that was run. Empty if it is not judged.
 pub fn comparison(experiment: &Experiment, report: &Report) -> Comparison {
     let numbers = match report.judged {
         true => numbers::numbers(&experiment.published, &report.cases),

@@ -1,4 +1,4 @@
-//! Published numbers beside ours.
+//! Published numbers next to ours.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -7,47 +7,48 @@ use tresse_lab::record::results::CaseResult;
 
 use super::select;
 
-/// How far ours may be from a published number, as a share of that.
+/// How far ours may be from a published number, as a share of it.
 const NEAR: f64 = 0.2;
 
-/// A published number beside ours.
+/// A published number next to ours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PublishedNumber {
     /// The case, by its axes.
     pub case: IndexMap<String, serde_json::Value>,
-    /// The part of it, such as `group` or `window`, by its name; empty if it is of the whole case.
+    /// The part of it, such as `group` or `window`, by its name; empty for the whole case.
     pub part: IndexMap<String, String>,
     /// The case and its part, for people: `xmp-2 incast, group large`.
     pub of: String,
     /// The metric.
     pub metric: String,
-    /// What was published.
+    /// The published value.
     pub published: f64,
-    /// What we measured; the mean over seeds, if there are several.
+    /// Our value; the mean over seeds, if there are several.
     pub ours: Option<f64>,
-    /// Half the width of the 95 % confidence interval of ours, over what the case's `ci95_over` says.
+    /// Half the width of our 95 % confidence interval, over seeds or rounds as in the case's `ci95_over`.
     pub ci95: Option<f64>,
-    /// Ours over the published one; `None` if that is 0.
+    /// The ratio of ours to the published one; `None` if that is 0.
     pub ratio: Option<f64>,
     /// Whether ours is at most 20 % off.
     pub within_20_percent: Option<bool>,
-    /// What the published one was measured on.
+    /// The kind of system on which the published one was measured.
     pub kind: Kind,
     /// Why ours is more than 20 % off, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub differs: Option<String>,
-    /// Why there is none of ours.
+    /// Why we have no value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
 impl PublishedNumber {
-    /// Whether it counts among those that should lie within 20 %.
+    /// Whether it counts among those that should be within 20 %.
     pub fn is_simulated(&self) -> bool {
         self.kind == Kind::Simulation
     }
 
-    /// It is a simulator's, ours is more than 20 % off with its whole interval, and nobody says why.
+    /// Whether it is from a simulator, and ours is more than 20 % off with its whole interval, without an
+    /// explanation.
     pub fn fails(&self) -> bool {
         let is_far = |ours: f64| {
             (ours - self.published).abs() - self.ci95.unwrap_or(0.0) > NEAR * self.published.abs()

@@ -1,5 +1,5 @@
-//! How many sentences of a paper hold, and how many of its numbers are reproduced: each counts once, under however many
-//! readings it was run.
+//! How many sentences of a paper hold, and how many of its numbers are reproduced: each counts once, however
+//! many readings were run.
 
 use std::collections::BTreeSet;
 
@@ -8,31 +8,31 @@ use tresse_experiment::keys::claims::Verdict;
 
 use super::{ClaimResult, PublishedNumber};
 
-/// How many claims hold, and how many numbers are reproduced, of an experiment or of several of a
-/// paper. Another reading of a claim (`reading_of`), or of a number that is listed before, is not
-/// one of its own.
+/// How many claims hold, and how many numbers are reproduced, of an experiment or of several of a paper.
+/// Another reading of a claim (`reading_of`), or of a number that was listed before, does not count
+/// separately.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Claims, but for those that contradict their own paper.
+    /// Claims, except for those that contradict their own paper.
     pub claims: usize,
     /// Those that hold.
     pub claims_hold: usize,
-    /// Those that hold, or do under another reading of what the paper leaves open.
+    /// Those that hold, at least under another reading of what the paper leaves open.
     pub claims_hold_in_a_reading: usize,
-    /// The cases that those claims are of; a claim without a count of its cases is of one.
+    /// The cases of these claims; a claim without a count of its cases has one.
     #[serde(default)]
     pub claim_cases: usize,
     /// The cases for which they hold.
     #[serde(default)]
     pub claim_cases_hold: usize,
-    /// Claims that contradict their own paper: none of those above.
+    /// Claims that contradict their own paper, not included above.
     #[serde(default)]
     pub claims_contradict: usize,
     /// Published numbers that were measured in a simulator.
     pub numbers: usize,
-    /// Those that ours are within 20 % of.
+    /// Those for which ours are within 20 %.
     pub numbers_within_20_percent: usize,
-    /// Those that ours are within 20 % of under this reading or another.
+    /// Those for which ours are within 20 % under this reading or another.
     pub numbers_within_20_percent_in_a_reading: usize,
     /// How long the runs took.
     pub wall_s: f64,
@@ -41,7 +41,7 @@ pub struct Tally {
 /// The claims and numbers of an experiment, by its name.
 pub(crate) type Judged<'a> = (&'a str, &'a [ClaimResult], &'a [PublishedNumber]);
 
-/// The tally of these experiments, but for the time.
+/// The tally of these experiments, except for the time.
 pub(crate) fn tally(experiments: &[Judged<'_>]) -> Tally {
     let mut tally = Tally::default();
     let full = |name: &str, claim: &str| match claim.contains(' ') {
@@ -85,7 +85,7 @@ pub(crate) fn tally(experiments: &[Judged<'_>]) -> Tally {
 }
 
 impl PublishedNumber {
-    /// Whether both are one number of a paper, measured in whichever variant.
+    /// Whether both are the same number of a paper, measured in any variant.
     fn is_same(&self, other: &Self) -> bool {
         let axes = |number: &Self| {
             let mut case = number.case.clone();

@@ -1,4 +1,4 @@
-//! Which cases a selector means, and what is known of them under every seed.
+//! The cases of a selector, and their values under every seed.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use tresse_lab::record::results::{CaseResult, WindowResult, is};
 /// A value under every seed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Values {
-    /// There is one seed only, or it does not depend on it.
+    /// There is only one seed, or the value does not depend on it.
     One(f64),
     /// By seed; at least one.
     Seeds(BTreeMap<u64, f64>),
 }
 
 impl Values {
-    /// What `of` makes of both under the same seeds; `None` if it makes nothing of some.
+    /// Applies `of` to both under the same seeds; `None` if it is undefined for some.
     pub(super) fn paired(&self, other: &Self, of: impl Fn(f64, f64) -> Option<f64>) -> Option<Self> {
         let by_seed = |seeds: &BTreeMap<u64, f64>, of: &dyn Fn(u64, f64) -> Option<f64>| {
             let values = seeds.iter().map(|(&seed, &value)| Some((seed, of(seed, value)?)));
@@ -32,7 +32,7 @@ impl Values {
         }
     }
 
-    /// Those under the seeds that `other` was run under too, if both were run under several.
+    /// The values under the seeds under which `other` was run too, if both were run under several.
     pub(super) fn under_seeds_of(self, other: &CaseResult) -> Self {
         match self {
             Self::Seeds(mut values) if !other.seeds.is_empty() => {
@@ -43,7 +43,7 @@ impl Values {
         }
     }
 
-    /// Under how many seeds it is known.
+    /// The number of seeds with a value.
     pub(super) fn seeds(&self) -> usize {
         match self {
             Self::One(_) => 1,
@@ -68,8 +68,8 @@ impl Values {
     }
 }
 
-/// The cases that `selector` means. If some have the part that it speaks of, those only: what has no jobs is none of
-/// the cases of which a group of jobs is meant.
+/// The cases of `selector`. If some have the part that it names, only these: a case without jobs is not among
+/// the cases for a group of jobs.
 pub(super) fn cases<'a>(selector: &Selector, cases: &'a [CaseResult]) -> Vec<&'a CaseResult> {
     let wanted = selector.wanted();
     let meant: Vec<&CaseResult> = cases.iter().filter(|case| is(&case.case, &wanted)).collect();
@@ -78,7 +78,7 @@ pub(super) fn cases<'a>(selector: &Selector, cases: &'a [CaseResult]) -> Vec<&'a
     if with_part.is_empty() { meant } else { with_part }
 }
 
-/// `metric` of the part of `case` that `selector` speaks of, under every seed; or why there is none.
+/// `metric` of the part of `case` that `selector` names, under every seed; or why there is none.
 pub(super) fn values(case: &CaseResult, selector: &Selector, metric: &str) -> Result<Values, String> {
     let seeds = case.seeds.iter().filter_map(|seed| {
         let known =
@@ -89,12 +89,12 @@ pub(super) fn values(case: &CaseResult, selector: &Selector, metric: &str) -> Re
     if !values.is_empty() {
         return Ok(Values::Seeds(values));
     }
-    // One seed, or what does not depend on it.
+    // One seed, or a value that does not depend on it.
     let value = Known::of(case).value(selector, metric);
     value.map(Values::One).ok_or_else(|| format!("{} has no {metric}", label(case, selector)))
 }
 
-/// What is known of a case, under all seeds or under one.
+/// The data of a case, under all seeds or under one.
 struct Known<'a> {
     metrics: &'a IndexMap<String, Metric>,
     by: &'a IndexMap<String, IndexMap<String, IndexMap<String, Metric>>>,
@@ -114,7 +114,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// The metrics of the part that `selector` speaks of.
+    /// The metrics of the part that `selector` names.
     fn part(&self, selector: &Selector) -> Option<&'a IndexMap<String, Metric>> {
         if let Some(window) = &selector.window {
             let window = self.windows.get(window)?;
@@ -132,8 +132,8 @@ impl<'a> Known<'a> {
     }
 }
 
-/// The pairs of a case of the one side and one of the other that a claim is of. On an axis that a side leaves open,
-/// those with the same value, if there are any; on the number of subflows also all, if one side has one number only.
+/// The pairs of cases from the two sides of a claim. On an axis that a side leaves open, those with the same
+/// value, if there are any; for the number of subflows, all if one side has only one number.
 pub(super) fn pairs<'a>(
     sides: [&Selector; 2],
     all: &'a [CaseResult],
@@ -158,7 +158,7 @@ pub(super) fn pairs<'a>(
     pairs
 }
 
-/// A case and the part of it that `selector` speaks of, for people: `xmp-2 incast, group large`.
+/// A case and the part of it that `selector` names, for people: `xmp-2 incast, group large`.
 pub(super) fn label(case: &CaseResult, selector: &Selector) -> String {
     let part = selector.part().into_iter().map(|(what, name)| format!(", {what} {name}"));
     case.label() + &part.collect::<String>()

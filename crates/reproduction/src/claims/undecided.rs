@@ -1,4 +1,5 @@
-//! What keeps inconclusive claims from being decided, and how many times narrower its intervals are to be.
+//! The values that keep inconclusive claims undecided, and how many times narrower their intervals have to
+//! be.
 
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claims::Verdict;
@@ -8,8 +9,8 @@ use tresse_lab::stopping_rule::Undecided;
 
 use super::verdicts::{Found, deciding, found, judged};
 
-/// What more seeds may decide of `cases`: the values of inconclusive claims with a bound in their interval, unless that is
-/// narrow. What contradicts its own paper waits for nothing.
+/// The values in `cases` that more seeds may decide: those of inconclusive claims with a bound in their
+/// interval, unless it is narrow. Claims that contradict their own paper are left out.
 pub(crate) fn undecided(experiment: &Experiment, cases: &[CaseResult]) -> Vec<Undecided> {
     let mut undecided = Vec::new();
     for claim in experiment.claims.iter().filter(|claim| claim.contradicts.is_none()) {
@@ -28,7 +29,7 @@ pub(crate) fn undecided(experiment: &Experiment, cases: &[CaseResult]) -> Vec<Un
 }
 
 impl Found<'_> {
-    /// What more seeds may decide of it; nothing if it is decided, or known well enough.
+    /// The value that more seeds may decide; `None` if it is decided, or known well enough.
     fn undecided(&self, claim: &str, all: &[CaseResult]) -> Option<Undecided> {
         let width = self.ci95.filter(|_| self.verdict == Verdict::Inconclusive)?;
         let wanted = self.margin.abs().max(NARROW * self.scale);

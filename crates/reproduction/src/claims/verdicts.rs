@@ -11,8 +11,8 @@ use tresse_lab::record::results::CaseResult;
 use super::ClaimResult;
 use super::select::{self, Values};
 
-/// The claims of `experiment` whose cases are among `cases`, and whether they hold; `profile` is the name of the one that
-/// was run.
+/// The claims of `experiment` whose cases are among `cases`, and whether they hold; `profile` is the name of
+/// the profile that was run.
 pub(crate) fn verdicts(experiment: &Experiment, profile: &str, cases: &[CaseResult]) -> Vec<ClaimResult> {
     let result = |claim: &Claim| {
         let all = judged(claim, cases)?;
@@ -43,16 +43,16 @@ pub(crate) fn verdicts(experiment: &Experiment, profile: &str, cases: &[CaseResu
     experiment.claims.iter().filter_map(result).collect()
 }
 
-/// A case of a claim, judged by itself.
+/// A case of a claim, judged separately.
 pub(super) struct Judged<'a> {
-    /// What is said about it.
+    /// The statement about it.
     statement: &'a Claim,
     pub(super) found: Found<'a>,
     name: String,
 }
 
-/// The cases of a claim, those that are nearest to failing first: those of `for_all`, or what its selectors mean. `None`
-/// if the cases of some selector were not run.
+/// The cases of a claim, the nearest to failing first: those of `for_all`, or of its selectors. `None` if the
+/// cases of some selector were not run.
 pub(super) fn judged<'a>(claim: &'a Claim, cases: &'a [CaseResult]) -> Option<Vec<Judged<'a>>> {
     let mut all = Vec::new();
     for statement in claim.statements() {
@@ -69,7 +69,7 @@ pub(super) fn judged<'a>(claim: &'a Claim, cases: &'a [CaseResult]) -> Option<Ve
     Some(all)
 }
 
-/// The case that decides: if as many are to hold as there are, the one that is nearest to failing.
+/// The deciding case: if all of them have to hold, the one nearest to failing.
 pub(super) fn deciding<'a, 'b>(claim: &Claim, all: &'b [Judged<'a>]) -> Option<&'b Judged<'a>> {
     all.get(all.len() - claim.at_least.unwrap_or(all.len()))
 }
@@ -89,16 +89,16 @@ fn share(claim: &Claim, all: &[Judged]) -> Share {
     }
 }
 
-/// What was found of one case, or of a pair.
+/// The finding for one case or for a pair.
 pub(super) struct Found<'a> {
     pub(super) verdict: Verdict,
     value: Option<f64>,
     pub(super) ci95: Option<f64>,
     /// How far it is from failing, in the unit of the value; below 0 it has failed.
     pub(super) margin: f64,
-    /// What an interval is narrow beside: the bound that is nearest, or 1 if the value is a share.
+    /// The scale for a narrow interval: the nearest bound, or 1 if the value is a share.
     pub(super) scale: f64,
-    /// Under how many seeds the value is known.
+    /// The number of seeds with a value.
     pub(super) seeds: usize,
     pub(super) cases: Vec<&'a CaseResult>,
     of: String,
@@ -117,7 +117,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Whether values keep to the bounds; `whole` is what the interval is narrow beside, if it is not the bound.
+/// Whether values are within the bounds; `whole` is the scale for a narrow interval, if it is not the bound.
 fn judge<'a>(
     values: Result<Values, String>,
     [above, below]: Bounds,
@@ -143,7 +143,7 @@ fn judge<'a>(
     Found { verdict, value: Some(value), ci95, margin, scale, seeds: values.seeds(), cases, of, why: None }
 }
 
-/// What the cases say about a claim; `None` if the cases of some selector were not run.
+/// The findings of the cases for a claim; `None` if the cases of some selector were not run.
 pub(super) fn found<'a>(claim: &Claim, cases: &'a [CaseResult]) -> Option<Vec<Found<'a>>> {
     let metric = &claim.metric;
     match claim.form().ok()? {
@@ -169,7 +169,7 @@ pub(super) fn found<'a>(claim: &Claim, cases: &'a [CaseResult]) -> Option<Vec<Fo
     }
 }
 
-/// What `of` finds of every case that the selectors mean.
+/// The findings of `of` for every case of the selectors.
 fn each_case<'a>(
     selectors: &[Selector],
     cases: &'a [CaseResult],
@@ -186,7 +186,7 @@ fn each_case<'a>(
     Some(found)
 }
 
-/// What two values make; `None` if it is undefined.
+/// A function of two values; `None` if it is undefined.
 type Pair = fn(f64, f64) -> Option<f64>;
 
 fn ratio(left: f64, right: f64) -> Option<f64> {
@@ -197,13 +197,13 @@ fn difference(left: f64, right: f64) -> Option<f64> {
     Some(left - right)
 }
 
-/// A step from one value to the next, as a share of the greater one: defined also where one is 0.
+/// A step from one value to the next, as a share of the greater one: defined even if one is 0.
 fn step(next: f64, last: f64) -> Option<f64> {
     let greater = next.abs().max(last.abs());
     Some(if greater > 0.0 { (next - last) / greater } else { 0.0 })
 }
 
-/// What `of` makes of `metric` for every pair that the sides mean.
+/// Applies `of` to `metric` for every pair of the sides.
 fn each_pair<'a, 'b>(
     metric: &str,
     sides: impl Iterator<Item = [&'b Selector; 2]>,
@@ -221,7 +221,7 @@ fn each_pair<'a, 'b>(
         found.extend(pairs.into_iter().map(|(l, r)| {
             let [own, other] = [select::label(l, left), select::label(r, right)];
             let values = || {
-                // One may have more seeds, for the sake of another claim.
+                // One may have more seeds because of another claim.
                 let values = select::values(l, left, metric)?.under_seeds_of(r);
                 let against = select::values(r, right, metric)?.under_seeds_of(l);
                 let why = || match against {
@@ -236,7 +236,7 @@ fn each_pair<'a, 'b>(
     Some(found)
 }
 
-/// How far the jumps of a case are apart, s, of the jobs under all seeds together.
+/// The distance between the jumps of a case, s, over the jobs under all seeds together.
 fn distance<'a>(claim: &str, jumps: &Jumps, case: &'a CaseResult) -> Found<'a> {
     let of = case.label();
     let seconds = |d: tresse_units::Duration| tresse_units::seconds(d.0);

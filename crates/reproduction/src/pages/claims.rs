@@ -1,4 +1,4 @@
-//! The claims of a paper's page: a line for each sentence, with the verdict before it and ours behind it.
+//! The claims of a paper's page: a line for each sentence, with the verdict before it and our value after it.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,22 @@ use super::readings::Sentence;
 use super::whys::{Anchors, Whys};
 use crate::metric_display;
 
-/// More lines than this, of claims that hold, are folded.
+/// If more lines than this are claims that hold, they are folded.
 const MANY: usize = 6;
 
 /// More cases than this are not named.
 const MANY_CASES: usize = 4;
 
-/// What a page's claims are written with.
+/// The writer of a page's claims.
 pub(super) struct Teller<'a> {
     pub(super) anchors: &'a Anchors,
     pub(super) whys: &'a mut Whys,
-    /// How sources of the paper begin, such as `XMP `; it goes without saying.
+    /// The prefix of the paper's sources, such as `XMP `, which is omitted.
     pub(super) prefix: &'a str,
 }
 
 impl Teller<'_> {
-    /// The list of `sentences` of the experiment `name`: first those with a claim that does not hold.
+    /// The list of `sentences` of the experiment `name`, those with a claim that does not hold first.
     pub(super) fn list(&mut self, name: &str, sentences: &[Sentence], results: &[&Reproduced]) -> String {
         let usual = usual_source(sentences);
         let (mut others, mut held) = (String::new(), Vec::new());
@@ -89,15 +89,15 @@ impl Teller<'_> {
         text
     }
 
-    /// A claim's mark; and its value, what other profiles say, if it is something else, what real hosts say, and the links
-    /// to the reasons, with a space before.
+    /// A claim's mark; and its value, the results of other profiles if they differ, those of real hosts, and
+    /// the links to the reasons, with a space before.
     pub(super) fn told(&mut self, name: &str, claim: &Claim, results: &[&Reproduced]) -> (String, String) {
         let anchor = self.anchors.mark(name, &claim.id);
         let told: Vec<(&Reproduced, Told)> =
             results.iter().filter_map(|r| Some((*r, Told::of(result(claim, r)?, r.is_real())))).collect();
         let Some((_, first)) = told.first() else { return (anchor + "-", String::new()) };
         let mut text = format!(" {}{}", first.value, first.cases);
-        // Real hosts stand beside every claim: that they agree is news.
+        // Real hosts are shown next to every claim, because their agreement is informative too.
         for (result, own) in
             told.iter().skip(1).filter(|(result, own)| result.is_real() || own.tells_more_than(first))
         {
@@ -126,19 +126,19 @@ fn verdict(claim: &Claim, results: &Reproduced) -> Option<Verdict> {
     result(claim, results).map(|own| own.verdict)
 }
 
-/// What one profile, or real hosts, say about a claim.
+/// The result of one profile, or of real hosts, for a claim.
 struct Told {
     verdict: Verdict,
     /// ✓, ✗ or ≈.
     mark: String,
-    /// By what it was judged.
+    /// The value by which it was judged.
     value: String,
-    /// Of how many of its cases.
+    /// The share of its cases.
     cases: String,
 }
 
 impl Told {
-    /// What is expected is about the simulator alone; and of how many cases is enough beside it.
+    /// Expectations apply only to the simulator; for real hosts, the number of cases is enough.
     fn of(own: &ClaimResult, is_real: bool) -> Self {
         let mark = match own.verdict {
             Verdict::Holds => "✓",
@@ -157,14 +157,15 @@ impl Told {
         Self { verdict: own.verdict, mark, value, cases }
     }
 
-    /// Whether it stands beside what the first profile says: of a claim that holds in both the results have the digits.
+    /// Whether it is shown next to the first profile's result: if a claim holds in both, the digits are in
+    /// the results.
     fn tells_more_than(&self, first: &Self) -> bool {
         self.mark != first.mark || (self.verdict != Verdict::Holds && self.value != first.value)
     }
 }
 
-/// For how many of its cases a claim holds, and for which it does not; of those that hold everywhere the results alone
-/// say which is nearest to failing.
+/// For how many of its cases a claim holds, and for which it does not. If it holds everywhere, only the
+/// results say which case is nearest to failing.
 fn cases(own: &ClaimResult) -> String {
     let is_held = own.verdict == Verdict::Holds;
     let nearest =
@@ -189,8 +190,8 @@ fn share(cases: &Share) -> String {
     format!(", {}/{} cases{least}", cases.hold, cases.of)
 }
 
-/// `xmp-2 random, size large against lia-4 random, size large` as `xmp-2 against lia-4 in random, size large`: what both are
-/// of stands once.
+/// `xmp-2 random, size large against lia-4 random, size large` as
+/// `xmp-2 against lia-4 in random, size large`: the common part is written once.
 fn pair(case: &str) -> String {
     let Some((left, right)) = case.split_once(" against ") else { return case.to_owned() };
     let (left, right): (Vec<&str>, Vec<&str>) = (left.split(' ').collect(), right.split(' ').collect());
@@ -203,7 +204,8 @@ fn pair(case: &str) -> String {
     format!("{} against {} in {shared}", own(&left), own(&right))
 }
 
-/// Names of cases with the words that all begin and end with once: `dctcp-1 (permutation / random) large`.
+/// Names of cases, with common words at the beginning and end written once:
+/// `dctcp-1 (permutation / random) large`.
 fn factored(cases: &[String]) -> String {
     let words: Vec<Vec<&str>> = cases.iter().map(|case| case.split(' ').collect()).collect();
     let shortest = words.iter().map(Vec::len).min().unwrap_or_default();
@@ -220,7 +222,7 @@ fn factored(cases: &[String]) -> String {
     if own.iter().any(String::is_empty) {
         return cases.join(" / ");
     }
-    // A comma that all end with stands behind the bracket.
+    // A comma at the end of all is put after the bracket.
     let comma = if own.iter().all(|own| own.ends_with(',')) { "," } else { "" };
     let own: Vec<&str> = own.iter().map(|own| own.strip_suffix(comma).unwrap_or(own)).collect();
     let middle = own.join(" / ");
@@ -229,7 +231,7 @@ fn factored(cases: &[String]) -> String {
     [begin, middle, end].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The source that at least half of several sentences have: it is said once.
+/// The source shared by at least half of several sentences: it is written once.
 fn usual_source<'a>(sentences: &[Sentence<'a>]) -> Option<&'a str> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for sentence in sentences {
@@ -293,7 +295,7 @@ mod tests {
         let cases = json!({ "of": "a", "expected": "does not hold",
             "cases": { "of": 2, "hold": 0, "do_not_hold": ["a", "b"] } });
         assert_eq!(told("does not hold", cases), "✗ 0.9000 ± 0.0100 (a), 0/2 cases");
-        // Nothing is expected of real hosts.
+        // There are no expectations for real hosts.
         let cases = json!({ "of": "a", "cases": { "of": 3, "hold": 1, "do_not_hold": ["a", "b"] } });
         let real = Told::of(&result("does not hold", &cases), true);
         assert_eq!((&*real.mark, &*real.cases), ("✗", ", 1/3 cases"));
@@ -326,7 +328,7 @@ mod tests {
         let real = results("holds", 0.95, true);
         let both = ("✓".to_owned(), " 0.9000 ± 0.0100 (real ✓ 0.9500 ± 0.0100)".to_owned());
         assert_eq!(told(&real), both);
-        // The reason is the simulator's.
+        // The reason applies to the simulator.
         let real = results("does not hold", 0.5, true);
         let other = ("✓".to_owned(), " 0.9000 ± 0.0100 (real ✗ 0.5000 ± 0.0100)".to_owned());
         assert_eq!(told(&real), other);

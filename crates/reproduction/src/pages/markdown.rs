@@ -1,4 +1,4 @@
-//! What every page is written with: tables, commands, times, and the names of a paper's figures.
+//! Common parts of pages: tables, commands, times, and the names of a paper's figures.
 
 use tresse_experiment::keys::Experiment;
 
@@ -13,12 +13,12 @@ pub(super) fn rule(head: &[String]) -> String {
     format!("|{}\n", "---|".repeat(head.len()))
 }
 
-/// Text that does not end its cell.
+/// Text escaped for a table cell.
 pub(super) fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// What a reader may open.
+/// A block that a reader can open.
 pub(super) fn details(summary: &str, inner: &str) -> String {
     format!("<details><summary>{summary}</summary>\n\n{inner}\n</details>\n")
 }
@@ -37,7 +37,8 @@ pub(super) fn duration(seconds: f64) -> String {
     }
 }
 
-/// What makes a result: `tresse run NAME` or `tresse testbed run NAME`, with its profile and what has changed.
+/// The command that makes a result: `tresse run NAME` or `tresse testbed run NAME`, with its profile and
+/// changed settings.
 pub(super) fn command(name: &str, result: &Reproduced) -> String {
     let profile = match &*result.profile {
         "quick" => String::new(),
@@ -60,12 +61,12 @@ pub(super) fn file(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// The tables and figures that an experiment is.
+/// The tables and figures of an experiment.
 pub(super) fn rows(name: &str, experiment: &Experiment) -> Vec<String> {
     experiment.rows.clone().unwrap_or_else(|| vec![file(name).to_owned()])
 }
 
-/// `fig9` as people write it: `Fig. 9`.
+/// `fig9` for people: `Fig. 9`.
 pub(super) fn row_name(row: &str) -> String {
     for (short, long) in [("fig", "Fig. "), ("table", "Table ")] {
         if let Some(number) = row.strip_prefix(short).filter(|n| n.starts_with(|c: char| c.is_ascii_digit()))

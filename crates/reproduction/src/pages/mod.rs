@@ -1,4 +1,4 @@
-//! A paper's results beside ours: what is kept of finished runs, and the pages that are made of it.
+//! A paper's results next to ours: kept results of finished runs, and the pages made from them.
 
 mod claims;
 mod markdown;
@@ -30,20 +30,21 @@ pub use real::{Testbed, real};
 pub use section::section;
 pub use stored::{Runs, Stored, times};
 
-/// Finished runs beside the published numbers: what `tresse compare --json` prints, and what `papers/results/` keeps.
+/// Finished runs next to the published numbers: the output of `tresse compare --json`, and the content of
+/// `papers/results/`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reproduction {
     /// `tresse/compare/1`.
     pub schema: String,
-    /// What the runs are compared with: `published`.
+    /// The reference of the comparison: `published`.
     pub against: String,
     /// The experiments.
     pub experiments: Vec<Reproduced>,
-    /// Of all of them together.
+    /// The tally of all experiments.
     pub summary: Tally,
 }
 
-/// One experiment: what was run, and what came out beside what was published.
+/// One experiment: what was run, and its results next to the published ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reproduced {
     /// Its name.
@@ -52,9 +53,9 @@ pub struct Reproduced {
     pub profile: String,
     /// The first seed.
     pub seed: u64,
-    /// How many seeds, of the case with the most.
+    /// The number of seeds, for the case with the most.
     pub replications: u32,
-    /// The fewest that a case has, if not all have as many.
+    /// The number for the case with the fewest, if they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fewest_replications: Option<u32>,
     /// How the run ended.
@@ -65,25 +66,25 @@ pub struct Reproduced {
     pub model_version: u32,
     /// The fingerprint of the results.
     pub digest: String,
-    /// The fingerprint of what was run and by what it was judged ([`fingerprint`]).
+    /// The fingerprint of the settings and of the criteria for judging ([`fingerprint`]).
     pub settings: String,
     /// Packets that entered a port, counted once for every port.
     pub packet_hops: u64,
     /// How many cases were run.
     pub cases: usize,
-    /// What `--set` has changed of what the numbers and claims were published of.
+    /// Changes by `--set` to the settings of the published numbers and claims.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Change>,
-    /// Whether it is judged all the same.
+    /// Whether it is judged nevertheless.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub judged: bool,
-    /// The current state of the run; what is kept is of complete ones.
+    /// The current state of the run; kept results are from complete runs.
     #[serde(default, skip_serializing_if = "is_default")]
     pub state: State,
-    /// How true it was, if it was run on real hosts.
+    /// Its accuracy, if it was run on real hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub testbed: Option<Testbed>,
-    /// Numbers, claims and how many of them are as published.
+    /// Numbers, claims and how many of them agree with the paper.
     #[serde(flatten)]
     pub comparison: Comparison,
 }
@@ -101,7 +102,7 @@ fn is_default(state: &State) -> bool {
 }
 
 impl Reproduction {
-    /// Of these runs.
+    /// The comparison of these runs.
     pub fn of(experiments: Vec<Reproduced>) -> Self {
         let judged: Vec<_> = experiments.iter().map(Reproduced::judged).collect();
         let wall_s = experiments.iter().map(|e| e.comparison.summary.wall_s).sum();
@@ -126,12 +127,12 @@ impl Reproduced {
         self.testbed.is_some()
     }
 
-    /// Kept results of real hosts, to show beside a simulated run.
+    /// Kept results of real hosts, to show next to a simulated run.
     pub fn real(&self) -> Option<&'static Self> {
         real(&self.experiment).filter(|_| self.judged && !self.is_real())
     }
 
-    /// How many claims, each by its first reading, have the verdict that they have in `other`.
+    /// How many claims, each by its first reading, have the same verdict as in `other`.
     fn agree(&self, other: &Self) -> usize {
         let is_own = |claim: &&ClaimResult| claim.reading_of.is_none() && claim.contradicts.is_none();
         let is_same = |claim: &&ClaimResult| {
@@ -140,7 +141,7 @@ impl Reproduced {
         self.comparison.claims.iter().filter(is_own).filter(is_same).count()
     }
 
-    /// Whether there is a value beside any published number.
+    /// Whether any published number has a value of ours.
     pub fn has_numbers(&self) -> bool {
         self.comparison.numbers.iter().any(|number| number.ours.is_some())
     }
@@ -149,17 +150,17 @@ impl Reproduced {
         (&self.experiment, &self.comparison.claims, &self.comparison.numbers)
     }
 
-    /// Reads the run in the folder `out`, with its experiment as it was run. With `judge` it is judged though settings
-    /// have changed what its numbers and claims are of.
+    /// Reads the run in the folder `out`, with its experiment as it was run. With `judge` it is judged even
+    /// if settings have changed what its numbers and claims refer to.
     ///
     /// # Errors
-    /// If there is none, or one of another version of Tresse.
+    /// If there is none, or one from another version of Tresse.
     pub fn read(out: &Path, judge: bool) -> Result<(Experiment, Self), Diagnostic> {
         let (experiment, own) = Self::of(Finished::read(out)?, judge);
         Ok((experiment, Self { testbed: Testbed::read(out)?, ..own }))
     }
 
-    /// Of a run, with its experiment as its file is now, if that would run the same.
+    /// The comparison of a run, with its experiment from the current file, if that would run the same.
     pub fn of(finished: Finished, judge: bool) -> (Experiment, Self) {
         let Finished { mut report, mut experiment, resolved, state, .. } = finished;
         report.judged |= judge;
@@ -191,7 +192,7 @@ impl Reproduced {
     }
 }
 
-/// The experiment of a run as its file is now, and what it was read from, if that would run the same.
+/// The experiment of a run from the current file, and its source, if that would run the same.
 fn newer(report: &Report, resolved: &Value) -> Option<(Experiment, Value)> {
     let loaded = load(find(&report.experiment).ok()?, profile(&report.profile)?, &[]).ok()?;
     let text = serde_json::to_value(&loaded.resolved).expect("TOML is plain data");
@@ -203,15 +204,15 @@ fn profile(name: &str) -> Option<Profile> {
     [Profile::Quick, Profile::Full].into_iter().find(|profile| profile.name() == name)
 }
 
-/// `changed: fabric.k = 4`, of what settings have changed; none if that is nothing.
+/// `changed: fabric.k = 4`, for changed settings; `None` if there are none.
 pub fn changed_line(changes: &[Change]) -> Option<String> {
     let settings: Vec<String> = changes.iter().map(Change::setting).collect();
     (!settings.is_empty()).then(|| format!("changed: {}", settings.join(", ")))
 }
 
-/// Whether two experiments, after their profiles, measure the same, by whatever claims and numbers it is judged. What
-/// is measured for claims of jumps is in the run; where a run continues until all claims are decided, what it
-/// measures depends on each of them.
+/// Whether two experiments, after their profiles, measure the same, regardless of the claims and numbers for
+/// judging. The measurements for claims about jumps are part of the run; and if a run continues until all
+/// claims are decided, its measurements depend on each of them.
 pub fn runs_alike(one: Value, other: Value) -> bool {
     let measured = |mut resolved: Value| {
         let until = resolved.get("replications").and_then(|rule| rule.get("until")).is_some();
@@ -234,8 +235,9 @@ fn has_jumps(claim: &Value) -> bool {
     claim.get("jumps").is_some() || cases.is_some_and(|cases| cases.iter().any(has_jumps))
 }
 
-/// A fingerprint of an experiment after its profile: of what is run, the numbers beside it, and the bounds of its claims.
-/// What is only read by people may change: titles, sentences, figures, which columns a table has, what was expected.
+/// A fingerprint of an experiment after its profile: of the run, its published numbers, and the bounds of its
+/// claims. Parts that only people read may change: titles, sentences, figures, the columns of tables, and
+/// expectations.
 pub fn fingerprint(mut resolved: Value) -> String {
     let without = |table: &mut Value, keys: &[&str]| {
         if let Some(table) = table.as_object_mut() {
@@ -259,8 +261,8 @@ pub fn fingerprint(mut resolved: Value) -> String {
     hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The text of a value, with the keys of tables in order and numbers alike whether they have a point or not: a file says
-/// 1 or 1.0 and means the same.
+/// The text of a value, with the keys of tables in order and the same form for 1 and 1.0, which mean the same
+/// in a file.
 fn sorted(value: &Value) -> String {
     match value {
         Value::Object(table) => {

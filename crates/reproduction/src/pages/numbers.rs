@@ -1,4 +1,4 @@
-//! Published numbers beside ours: the rows of a table, and the tables of a paper's page.
+//! Published numbers next to ours: the rows of a table, and the tables of a paper's page.
 
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claims::{Kind, PublishedValue};
@@ -13,7 +13,7 @@ use crate::metric_display;
 /// More rows than this are folded.
 const MANY: usize = 12;
 
-/// A published number, and ours of each of several results.
+/// A published number, and ours from each of several results.
 pub(super) struct Row<'a> {
     pub(super) metric: &'a str,
     pub(super) case: String,
@@ -24,7 +24,7 @@ pub(super) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Ours, with the interval, of each result.
+    /// Ours, with the interval, from each result.
     pub(super) fn ours(&self) -> Vec<String> {
         let shown = |own: &Option<&PublishedNumber>| {
             let shown = |v: f64| metric_display::value(self.metric, v);
@@ -34,7 +34,7 @@ impl Row<'_> {
         self.own.iter().map(shown).collect()
     }
 
-    /// Ours over the published one, bold if a simulator's is more than 20 % off.
+    /// The ratio of ours to the published one, bold if a simulator's is more than 20 % off.
     pub(super) fn ratios(&self) -> Vec<String> {
         let shown = |own: &Option<&PublishedNumber>| {
             let ratio = own.and_then(|n| n.ratio).map_or_else(|| "-".to_owned(), |r| format!("{r:.2}"));
@@ -48,7 +48,7 @@ impl Row<'_> {
         metric_display::value(self.metric, self.published)
     }
 
-    /// Whether all that the simulator has of it is as published.
+    /// Whether all results of the simulator for it are as published.
     fn is_near(&self, results: &[&Reproduced]) -> bool {
         let own = self.own.iter().zip(results).filter(|(_, result)| !result.is_real());
         own.filter_map(|(own, _)| *own).all(|n| n.within_20_percent == Some(true))
@@ -71,12 +71,12 @@ pub(super) fn all<'a>(experiment: &'a Experiment, results: &[&'a Reproduced]) ->
     rows.collect()
 }
 
-/// Those of `results` that have a column: real hosts only where they measured a published number.
+/// The `results` with a column: real hosts only if they measured a published number.
 pub(super) fn columns<'a>(results: &[&'a Reproduced]) -> Vec<&'a Reproduced> {
     results.iter().copied().filter(|result| !result.is_real() || result.has_numbers()).collect()
 }
 
-/// What a published value is of, as the results would call it.
+/// The case of a published value, as the results would name it.
 fn label(value: &PublishedValue) -> String {
     let subflows = value.subflows.map(|n| format!("-{n}")).unwrap_or_default();
     let variant = value.variant.as_ref().map(|v| format!(" {v}")).unwrap_or_default();
@@ -84,7 +84,7 @@ fn label(value: &PublishedValue) -> String {
     format!("{}{subflows} {}{variant}{}", value.scheme, value.pattern, part.collect::<String>())
 }
 
-/// Whether a number is one of those that the file's `value` has.
+/// Whether a number belongs to the file's `value`.
 pub(super) fn is_of(number: &PublishedNumber, value: &PublishedValue) -> bool {
     let selector = value.selector();
     let part = selector.part();
@@ -159,8 +159,8 @@ fn table(metric: &str, rows: &[&Row], results: &[&Reproduced], place: &str, whys
     text
 }
 
-/// Names of cases such as `cc-1 two paced-160, window settled, group x1`, without the words that all of them have; and
-/// those words. A name is never left empty.
+/// Names of cases such as `cc-1 two paced-160, window settled, group x1`, without the words common to all,
+/// and these words. A name is never left empty.
 fn without_common(labels: &[&str]) -> (String, Vec<String>) {
     let parts: Vec<(Vec<&str>, Vec<&str>)> = (labels.iter())
         .map(|label| {

@@ -97,12 +97,12 @@ fn of_paper(
     Ok(pages)
 }
 
-/// Where a page of its own belongs.
+/// The folder of its own pages.
 fn from(paper: Paper) -> String {
     format!("Part of [{0}](../{0}.md), which explains the signs and numbers.\n", paper.name)
 }
 
-/// How the sources of its own claims begin.
+/// The prefix of the sources of its own claims.
 fn prefix(paper: Paper) -> &'static str {
     match paper.name {
         "xmp" => "XMP ",
@@ -114,13 +114,14 @@ fn prefix(paper: Paper) -> &'static str {
     }
 }
 
-/// Who wrote it: the first paragraph below the title.
+/// Its authors: the first paragraph below the title.
 fn authors(paper: Paper) -> String {
     let lines = paper.about.lines().skip(1).skip_while(|line| line.is_empty());
     lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// How much holds, in a line; on real hosts also how often they say what the first of `all` says, the simulator.
+/// How much holds, in a line; for real hosts also how often they agree with the first of `all`, the
+/// simulator.
 fn totals(stored: &Stored, all: &[&Stored]) -> String {
     let tally = &stored.results.summary;
     let (held, claims) = (tally.claims_hold, tally.claims);
@@ -147,7 +148,7 @@ fn title_case(word: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// Where the rest stands: what was written by hand, and the results with every digit.
+/// Links to the rest: the handwritten page, and the results with every digit.
 fn links(paper: Paper, stored: &[&Stored]) -> String {
     let headings: Vec<String> = paper
         .about
@@ -219,7 +220,7 @@ fn heading(name: &str, experiment: &Experiment) -> String {
     }
 }
 
-/// An experiment's page: what it ran, its figures, numbers and claims; those of its further figures below it.
+/// An experiment's page: its runs, figures, numbers and claims, with those of its further figures below.
 fn section<'a>(
     paper: Paper,
     name: &str,
@@ -234,7 +235,7 @@ fn section<'a>(
     let judged: Vec<&Reproduced> = results.iter().copied().filter(|result| result.judged).collect();
     let is_apart = |claim: &&Claim| claim.contradicts.is_some();
     let own = sentences(name, experiment.claims.iter().filter(|claim| !is_apart(claim)), all);
-    // The row that the file is called by has no place of its own.
+    // The row that gives the file its name has no separate place.
     let mut rows = rows(name, experiment);
     rows.sort_by_key(|row| row != file(name));
     for (i, row) in rows.iter().map(Some).chain(rows.is_empty().then_some(None)).enumerate() {
@@ -284,7 +285,7 @@ fn section<'a>(
     text
 }
 
-/// The commands that make the results, with what they took.
+/// The commands that make the results, with their run times.
 fn ran(name: &str, results: &[&Reproduced]) -> String {
     if results.is_empty() {
         return format!("    tresse run {name}\n\nThere are no stored results.\n");
@@ -311,7 +312,7 @@ fn ran(name: &str, results: &[&Reproduced]) -> String {
     text
 }
 
-/// The file that a figure is drawn in.
+/// The file with the drawing of a figure.
 fn drawing(paper: Paper, figure: &Figure) -> String {
     format!("{}-{}.svg", paper.name, figure.id)
 }
@@ -331,7 +332,7 @@ fn names(source: &str, row: &str) -> bool {
     })
 }
 
-/// The claims that contradict the paper, each with what came of it in every experiment; nothing if there are none.
+/// The claims that contradict the paper, each with its result in every experiment; empty if there are none.
 fn contradictions(
     paper: Paper,
     experiments: &[(&str, Experiment)],

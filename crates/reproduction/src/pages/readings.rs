@@ -1,21 +1,21 @@
-//! Claims by their sentences: the readings of a sentence are beside it, so that its text is there once.
+//! Claims by their sentences: the readings of a sentence are next to it, so that its text appears once.
 
 use std::collections::BTreeMap;
 
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claims::Claim;
 
-/// More words than this are no name of a reading.
+/// More words than this are too long for the name of a reading.
 const LONG: usize = 10;
 
-/// A sentence of the paper, and what is judged of it in one experiment.
+/// A sentence of the paper, and its claims in one experiment.
 #[derive(Debug)]
 pub(super) struct Sentence<'a> {
     pub(super) text: &'a str,
     pub(super) source: &'a str,
-    /// The claim itself; `None` where there are other readings only.
+    /// The claim itself; `None` if there are only other readings.
     pub(super) own: Option<&'a Claim>,
-    /// What else it is read as, with names for the readings.
+    /// Other readings, with their names.
     pub(super) readings: Vec<(String, &'a Claim)>,
 }
 
@@ -33,7 +33,8 @@ pub(super) fn by_name<'a>(experiments: &'a [(&str, Experiment)]) -> ByName<'a> {
     claims.map(|(name, claim)| (format!("{name} {}", claim.id), claim)).collect()
 }
 
-/// The full name of the claim that `claim` of the experiment `name` is a reading of; its own, if it is none.
+/// The full name of the claim of which `claim` of the experiment `name` is a reading; its own if it is not a
+/// reading.
 pub(super) fn root(name: &str, claim: &Claim) -> String {
     match &claim.reading_of {
         Some(root) if root.contains(' ') => root.clone(),
@@ -42,7 +43,8 @@ pub(super) fn root(name: &str, claim: &Claim) -> String {
     }
 }
 
-/// The sentences of the experiment `name`, in the order of the file. A reading that is worded otherwise is one of its own.
+/// The sentences of the experiment `name`, in the order of the file. A reading with a different text is a
+/// separate sentence.
 pub(super) fn sentences<'a>(
     name: &str,
     claims: impl Iterator<Item = &'a Claim>,
@@ -70,8 +72,8 @@ pub(super) fn sentences<'a>(
     sentences.into_iter().map(|(_, sentence)| sentence).collect()
 }
 
-/// What a reading is called beside its sentence: the words that it has and the sentence has not, such as `newreno`; of
-/// the same words, what its name has more. `None` if they have little in common.
+/// The name of a reading next to its sentence: the words that only the reading has, such as `newreno`; if the
+/// words are the same, the additional part of its name. `None` if they have little in common.
 fn label(claim: &Claim, of: &Claim) -> Option<String> {
     if claim.text == of.text {
         let more = claim.id.strip_prefix(&*of.id)?.trim_start_matches('-');
@@ -82,7 +84,7 @@ fn label(claim: &Claim, of: &Claim) -> Option<String> {
     let most = own.len().min(other.len()) - before;
     let after = own.iter().rev().zip(other.iter().rev()).take(most).take_while(|(a, b)| a == b).count();
     let (mut start, mut end) = (before, own.len() - after);
-    // All of what stands between brackets or semicolons.
+    // Everything between brackets or semicolons.
     let ends = ["(", ")", ";", ",", ":"];
     let is_end = |token: &&str| ends.contains(token);
     if own.get(start).is_some_and(|token| token.starts_with(char::is_alphanumeric)) {
@@ -99,7 +101,7 @@ fn label(claim: &Claim, of: &Claim) -> Option<String> {
     (!text.is_empty() && text.split(' ').count() <= LONG).then(|| text.replace(';', ","))
 }
 
-/// Words, spaces and signs.
+/// Words, spaces and punctuation.
 fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.' | '\'');

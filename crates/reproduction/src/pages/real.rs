@@ -1,4 +1,4 @@
-//! Results of real Linux hosts: how true such a run was, and what is kept of the papers' experiments.
+//! Results of real Linux hosts: the accuracy of such a run, and the kept results of the papers' experiments.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -9,28 +9,28 @@ use tresse_experiment::diagnostic::Diagnostic;
 
 use super::{Reproduced, Reproduction};
 
-/// What a run on real hosts says about itself in short; the rest is in its `testbed.json`.
+/// A summary of a run on real hosts; the rest is in its `testbed.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Testbed {
-    /// How fast the experiment's time passed: `1/3`.
+    /// The speed of the experiment's time: `1/3`.
     pub scale: String,
-    /// By less than this 99 % of the packets were late, ns of the experiment, in the worst of its runs.
+    /// 99 % of the packets were late by less than this, ns of the experiment, in the worst of its runs.
     pub late_p99_ns: u64,
-    /// Packets in a second of the wall clock, in the run with the most.
+    /// Packets per second of the wall clock, in the run with the most.
     pub packets_per_s: f64,
 }
 
-/// What is read of `testbed.json`.
+/// The part of `testbed.json` that is read.
 #[derive(Debug, Deserialize)]
 struct File {
     runs: Vec<Testbed>,
 }
 
 impl Testbed {
-    /// Of the run in the folder `out`; `None` if it was simulated.
+    /// The summary of the run in the folder `out`; `None` if it was simulated.
     ///
     /// # Errors
-    /// If `testbed.json` is there and cannot be read.
+    /// If `testbed.json` exists and cannot be read.
     pub(super) fn read(out: &Path) -> Result<Option<Self>, Diagnostic> {
         let path = out.join("testbed.json");
         let text = match fs::read_to_string(&path) {
@@ -53,7 +53,7 @@ impl Testbed {
     }
 }
 
-/// The papers of which results are kept; a test holds the list against `papers/results/`.
+/// The papers with kept results; a test compares the list with `papers/results/`.
 const KEPT: [&str; 3] = [
     include_str!("../../../../papers/results/xmp-real.json"),
     include_str!("../../../../papers/results/holnet-real.json"),
@@ -65,7 +65,7 @@ static REAL: LazyLock<Vec<Reproduced>> = LazyLock::new(|| {
     KEPT.into_iter().flat_map(of).collect()
 });
 
-/// What is kept of the built-in experiment `name` on real hosts.
+/// The kept results of the built-in experiment `name` on real hosts.
 pub fn real(name: &str) -> Option<&'static Reproduced> {
     REAL.iter().find(|own| own.experiment == name)
 }

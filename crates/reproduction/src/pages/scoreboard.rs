@@ -10,7 +10,8 @@ use super::{Reproduction, Runs, Stored};
 use crate::claims::Tally;
 use crate::paper;
 
-/// What version 0.1.0 counted of a paper; the names are those of [`Tally`]. The file has more than is shown.
+/// The counts of version 0.1.0 for a paper; the names are those of [`Tally`]. The file has more than is
+/// shown.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 struct Earlier {
     claims: usize,
@@ -27,7 +28,7 @@ fn earlier() -> BTreeMap<String, BTreeMap<String, Earlier>> {
 }
 
 impl Earlier {
-    /// Of several papers together.
+    /// The sum over several papers.
     fn sum<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
         all.fold(Self::default(), |sum, own| Self {
             claims: sum.claims + own.claims,
@@ -38,7 +39,8 @@ impl Earlier {
     }
 }
 
-/// The page: a sentence of all five papers, a table with a line for each of the results that are kept, and how to read it.
+/// The page: a sentence about all five papers, a table with a line for each of the kept results, and how to
+/// read it.
 pub(super) fn page(stored: &[Stored]) -> String {
     format!("# Reproduction\n\n{}{HOW}", table(stored))
 }

@@ -1,5 +1,5 @@
-//! An experiment's section by itself, for anybody who puts a result into a page of their own:
-//! numbers and claims beside what was published, and why they differ.
+//! An experiment's section alone, for including a result in another page: numbers and claims next to the
+//! published ones, and why they differ.
 
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claims::{Kind, Verdict};
@@ -9,9 +9,10 @@ use super::markdown::{cell, command, counted, duration, row, row_name, rows, rul
 use super::{NOT_JUDGED, Reproduced, changed_line, numbers};
 use crate::metric_display;
 
-/// The section of the experiment `name` in Markdown: its title, its names in the paper, the commands, a table of numbers
-/// and one of claims with columns for each of `results`, of which every one is of another profile or of real hosts, and a
-/// sentence for everything that differs. The sentences are those of `experiment`, which is to be as the file says.
+/// The section of the experiment `name` in Markdown: its title, its names in the paper, the commands, a table
+/// of numbers and one of claims with columns for each of `results`, each from a different profile or from
+/// real hosts, and a sentence for every difference. The sentences are those of `experiment`, which should be
+/// unchanged from the file.
 pub fn section(name: &str, experiment: &Experiment, results: &[&Reproduced]) -> String {
     let mut text = format!("### {}\n\n", experiment.title);
     let rows = rows(name, experiment);
@@ -61,7 +62,7 @@ pub fn section(name: &str, experiment: &Experiment, results: &[&Reproduced]) -> 
     text
 }
 
-/// A heading for each of the results, if there are several; ours of real hosts are called so.
+/// A heading for each of the results, if there are several; results of real hosts are named as such.
 fn of_result(what: &str, result: &Reproduced, results: &[&Reproduced]) -> String {
     let simulated = results.iter().filter(|result| !result.is_real()).count();
     match result.is_real() {
@@ -84,7 +85,7 @@ fn numbers(experiment: &Experiment, results: &[&Reproduced]) -> String {
         head.extend(["ours", "ratio"].map(|what| of_result(what, result, results)));
     }
     let mut text = row(&head) + &rule(&head);
-    // Numbers that differ for the same reason have one sentence.
+    // Numbers that differ for the same reason share one sentence.
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for number in numbers::all(experiment, results) {
         let mut cells = vec![metric_display::name(number.metric), cell(&number.case), number.shown()];
@@ -109,7 +110,7 @@ fn numbers(experiment: &Experiment, results: &[&Reproduced]) -> String {
     text
 }
 
-/// The claims, the verdicts of each of the results, and why some do not hold.
+/// The claims, the verdicts from each of the results, and why some do not hold.
 fn claims(experiment: &Experiment, results: &[&Reproduced]) -> String {
     if experiment.claims.is_empty() {
         return String::new();
@@ -121,7 +122,7 @@ fn claims(experiment: &Experiment, results: &[&Reproduced]) -> String {
     let mut text = row(&head) + &rule(&head);
     for claim in &experiment.claims {
         let source = claim.source.as_ref().map(|s| format!(" ({s})")).unwrap_or_default();
-        // Below the sentence itself, what is another reading of it.
+        // Other readings are below the sentence itself.
         let mark = if claim.reading_of.is_some() { "↳ " } else { "" };
         let mut cells = vec![mark.to_owned() + &cell(&claim.text) + &source];
         let apart = if claim.contradicts.is_some() { "; counted separately" } else { "" };
@@ -206,7 +207,7 @@ because = "It loses less."
         toml::from_str(FILE).expect("an experiment")
     }
 
-    /// A result in which LIA has `goodput`.
+    /// A result with this `goodput` for LIA.
     fn result(profile: &str, goodput: f64) -> Reproduced {
         let case = json!({ "scheme": "lia", "subflows": 2, "pattern": "permutation" });
         let number = |metric: &str, part: Value, published: f64, ours: Option<f64>| {
@@ -272,7 +273,7 @@ because = "It loses less."
             "| metric | case | published | ours | ratio | real | ratio, real |\n",
             "| 400.0 | 600.0 ± 6.0 | **1.50** | 440.0 ± 4.4 | 1.10 |\n",
             "| claim | verdict | value | verdict, real | value, real |\n",
-            // What is expected is expected of the simulator.
+            // Expectations apply to the simulator.
             "| holds | 600.0 Mbit/s | **inconclusive** | 440.0 Mbit/s |\n",
         ] {
             assert!(text.contains(part), "{part}\nin\n{text}");

@@ -1,4 +1,4 @@
-//! The results that are kept in `papers/results/`, and whether they are still of what the experiments' files say.
+//! The results kept in `papers/results/`, and whether they still match the experiments' files.
 
 use std::path::Path;
 use std::{fs, io};
@@ -11,12 +11,12 @@ use super::numbers::is_of;
 use super::{Reproduced, Reproduction, fingerprint, profile};
 use crate::paper::{self, Paper};
 
-/// Which runs of a paper results are of.
+/// The kind of runs of a paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runs {
-    /// Those of the simulator, of every experiment.
+    /// The simulator's runs, of every experiment.
     Simulated(Profile),
-    /// Those on real hosts, of the experiments that can be run there.
+    /// Runs on real hosts, of the experiments that can be run there.
     Real,
 }
 
@@ -32,22 +32,22 @@ impl Runs {
     }
 }
 
-/// What is kept of runs of a paper, in `papers/results/PAPER-RUNS.json`.
+/// The kept results of a paper's runs, in `papers/results/PAPER-RUNS.json`.
 #[derive(Debug, Clone)]
 pub struct Stored {
     /// The paper.
     pub paper: Paper,
-    /// Of which runs.
+    /// The kind of runs.
     pub runs: Runs,
     /// The results.
     pub results: Reproduction,
 }
 
 impl Stored {
-    /// The results that `folder` has, in the order of the papers.
+    /// The results in `folder`, in the order of the papers.
     ///
     /// # Errors
-    /// If a file cannot be read, or is not results.
+    /// If a file cannot be read, or does not contain results.
     pub fn all(folder: &Path) -> io::Result<Vec<Self>> {
         let mut all = Vec::new();
         for &paper in paper::ALL {
@@ -57,7 +57,7 @@ impl Stored {
                     let wrong = |e| io::Error::other(format!("{}: {e}", path.display()));
                     let text = fs::read_to_string(&path).map_err(wrong)?;
                     let results: Reproduction = serde_json::from_str(&text).map_err(|e| wrong(e.into()))?;
-                    // The command has the file of a paper in it before real hosts have run anything of that.
+                    // The command embeds the file of a paper even before real hosts have run anything of it.
                     if !results.experiments.is_empty() {
                         all.push(Self { paper, runs, results });
                     }
@@ -77,14 +77,14 @@ impl Stored {
         self.results.experiments.iter().find(|e| e.experiment == name)
     }
 
-    /// How many claims have the verdict that they have in `other`; without other readings, and without those that contradict
-    /// their own paper.
+    /// How many claims have the same verdict as in `other`, without other readings and without those that
+    /// contradict their own paper.
     pub(super) fn agree(&self, other: &Self) -> usize {
         let own = self.results.experiments.iter().filter_map(|own| Some((own, other.of(&own.experiment)?)));
         own.map(|(own, other)| own.agree(other)).sum()
     }
 
-    /// What is no longer as the experiments' files say, or is missing: a line for each.
+    /// Results that no longer match the experiments' files, or are missing: one line for each.
     ///
     /// # Errors
     /// If an experiment cannot be read.
@@ -112,7 +112,7 @@ pub(super) fn built_in(name: &str, profile: Profile) -> Result<Loaded, Diagnosti
     tresse_experiment::load(tresse_experiment::find(name)?, profile, &[])
 }
 
-/// How what is kept differs from what the file says now. The model and the verdicts that are expected are the simulator's.
+/// How kept results differ from the current file. The model and the expected verdicts apply to the simulator.
 fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
     let mut differences = Vec::new();
     let resolved = serde_json::to_value(&loaded.resolved).expect("TOML is plain data");
@@ -148,7 +148,7 @@ fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
     differences
 }
 
-/// How long every experiment took, as `papers/results/times.toml` keeps it, to estimate what is left.
+/// How long every experiment took, for `papers/results/times.toml`, to estimate remaining times.
 pub fn times(stored: &[Stored]) -> String {
     let mut text = "# Seconds that the experiments took when their results were stored; `tresse paper` estimates the remaining time from them.\n\
                     # Written with docs/reproduction.md.\n"
@@ -187,7 +187,7 @@ mod tests {
         assert!(changed.ends_with(": its file has changed since it was run"), "{changed}");
         let [missing] = &stale(&|own| drop(own.comparison.claims.remove(0)))[..] else { panic!("one line") };
         assert!(missing.contains("was not judged"), "{missing}");
-        // The simulator's are of all experiments.
+        // The simulator's results cover all experiments.
         let mut quick = find(Runs::Simulated(Profile::Quick)).clone();
         quick.results.experiments.remove(0);
         let stale = quick.stale().expect("the built-in experiments are valid");
@@ -205,7 +205,7 @@ mod tests {
         let first = &mut other.results.experiments[0].comparison.claims[0];
         first.verdict = if first.verdict == Verdict::Holds { Verdict::DoesNotHold } else { Verdict::Holds };
         assert_eq!(real.agree(&other), claims - 1);
-        // How long they took is not what a simulation takes.
+        // Their times are not those of a simulation.
         assert_eq!(times(std::slice::from_ref(real)).matches(" = ").count(), 0);
     }
 }

@@ -1,4 +1,5 @@
-//! The sentences that say why something differs: each once on a page of a paper, with a number, and what it is of.
+//! The sentences that explain differences: each once on a page of a paper, with a number and the results that
+//! it explains.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,7 @@ struct Why {
 }
 
 impl Whys {
-    /// The link to `sentence`, which is of a claim of the experiment `place`, or of a number of it.
+    /// The link to `sentence`, which explains a claim of the experiment `place`, or a number of it.
     pub(super) fn link(&mut self, sentence: &str, place: &str, claim: Option<&str>) -> String {
         let known = self.sentences.iter().position(|why| why.text == sentence);
         let index = known.unwrap_or(self.sentences.len());
@@ -61,18 +62,18 @@ impl Whys {
     }
 }
 
-/// The claims of a paper that sentences name, such as `see xmp-doubles-jct`: only they need a place of their own.
+/// The claims of a paper that sentences name, such as `see xmp-doubles-jct`: only they need an anchor.
 #[derive(Debug, Default)]
 pub(super) struct Anchors {
-    /// The experiments that have a claim of this name; those where it is no other reading first.
+    /// The experiments with a claim of this name; those where it is not another reading come first.
     claims: BTreeMap<String, Vec<String>>,
     named: BTreeSet<(String, String)>,
-    /// Those that contradict their paper: they stand on a page of their own.
+    /// Claims that contradict their paper: they are on a separate page.
     apart: BTreeSet<(String, String)>,
 }
 
 impl Anchors {
-    /// Those of a paper's experiments, by their names.
+    /// The anchors of a paper's experiments, by name.
     pub(super) fn of(experiments: &[(&str, Experiment)]) -> Self {
         let mut own = Self::default();
         for is_reading in [false, true] {
@@ -96,14 +97,14 @@ impl Anchors {
         own
     }
 
-    /// The experiment and the name of the claim that a word of one of `name`'s sentences is, if it is one.
+    /// The experiment and the name of the claim, if a word in one of `name`'s sentences is one.
     fn find(&self, word: &str, name: &str) -> Option<(String, String)> {
         let places = self.claims.get(word)?;
         let own = places.iter().find(|place| *place == name).or_else(|| places.first())?;
         Some((own.clone(), word.to_owned()))
     }
 
-    /// The mark of a claim that a sentence names; nothing of others.
+    /// The anchor of a claim that a sentence names; empty for others.
     pub(super) fn mark(&self, name: &str, claim: &str) -> String {
         match self.named.contains(&(name.to_owned(), claim.to_owned())) {
             true => format!("<a id=\"{}-{claim}\"></a>", file(name)),
@@ -111,7 +112,7 @@ impl Anchors {
         }
     }
 
-    /// A sentence of the experiment `name`, with links where it names claims.
+    /// A sentence of the experiment `name`, with links for the claims that it names.
     fn linked(&self, sentence: &str, name: &str) -> String {
         let mut text = String::new();
         let mut rest = sentence;
@@ -127,7 +128,7 @@ impl Anchors {
     }
 }
 
-/// Words with their hyphens and points, without those at their ends.
+/// Words including inner hyphens and points, without those at their ends.
 fn words(sentence: &str) -> impl Iterator<Item = &str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
     sentence.split(move |c| !is_part(c)).map(|word| word.trim_matches(['.', '-']))

@@ -1,4 +1,4 @@
-//! The built-in experiments, and what the profile and the settings make of them.
+//! The built-in experiments, and the effects of profiles and settings on them.
 
 use serde_json::Value;
 use tresse_experiment::{Plan, Profile, find, load, resolve};
@@ -36,7 +36,7 @@ fn filters_combine() {
     assert_eq!(labels, ["lia-4 permutation", "xmp-4 permutation"]);
 }
 
-/// Whatever other schemes its workload names before.
+/// Regardless of other schemes named earlier in its workload.
 #[test]
 fn a_case_is_called_by_its_own_scheme() {
     let settings = [
@@ -61,7 +61,7 @@ fn the_table_names_metrics_that_there_are() {
     assert!(message.contains("no metric `fct_p98_s`; did you mean `fct_p99_s`?"), "{message}");
 }
 
-/// XMP's table 1 from rack to rack in a fat tree of 16 hosts, two a rack, with these settings.
+/// XMP's table 1 from rack to rack in a fat tree of 16 hosts, two per rack, with these settings.
 fn rack_to_rack(settings: &[&str], only: &str, replications: u32) -> Report {
     let small = ["fabric.k=4", "workloads.permutation.pattern=rack-to-rack"];
     let settings: Vec<String> = small.iter().chain(settings).map(|&s| s.to_owned()).collect();
@@ -104,7 +104,7 @@ fn a_handshake_takes_a_round_trip() {
     assert!((202.56e-6..204e-6).contains(&round_trip), "{round_trip}");
 }
 
-/// The cases of DCTCP over ECMP with this path manager and no `subflows`, or what is wrong.
+/// The cases of DCTCP over ECMP with this path manager and no `subflows`, or the error.
 fn managed(manager: &str) -> Result<Plan, String> {
     let settings = [
         "fabric.k=4".to_owned(),

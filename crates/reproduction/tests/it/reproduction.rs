@@ -1,4 +1,5 @@
-//! What `docs/reproduction.md` and the pages below it are made of: the experiments' files, the results in `papers/results/`.
+//! The sources of `docs/reproduction.md` and the pages below it: the experiments' files, and the results in
+//! `papers/results/`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,18 +10,18 @@ use tresse_experiment::read::built_in;
 use tresse_reproduction::pages::{Runs, Stored, pages};
 use tresse_reproduction::paper;
 
-/// The results that are kept.
+/// The kept results.
 fn stored() -> Vec<Stored> {
     Stored::all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers/results"))
         .expect("they can be read")
 }
 
-/// The name that a figure's file has.
+/// The name of a figure's file.
 fn drawing(experiment: &str, id: &str) -> String {
     format!("{}-{id}.svg", experiment.split('/').next().expect("a paper"))
 }
 
-/// The pages as they should be, where every figure is drawn.
+/// The pages as they should be if every figure is drawn.
 static PAGES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let figures = built_in::all().flat_map(|(name, experiment)| {
         experiment.figures.into_iter().map(move |figure| drawing(name, &figure.id))
@@ -28,7 +29,7 @@ static PAGES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     pages(&stored(), &figures.collect()).expect("the built-in experiments are valid")
 });
 
-/// The papers' experiments; those of `today` are of none.
+/// The papers' experiments; those of `today` belong to none.
 fn of_papers() -> impl Iterator<Item = (&'static str, Experiment)> {
     built_in::all().filter(|(name, _)| !name.starts_with("today/"))
 }
@@ -39,7 +40,7 @@ fn page(name: &str) -> &'static str {
     PAGES.iter().find(|(own, _)| *own == path).map_or("", |(_, page)| page)
 }
 
-/// All pages of a paper but its first.
+/// All pages of a paper except its first.
 fn below(paper: &str, pages: &[(String, String)]) -> String {
     let folder = format!("reproduction/{paper}/");
     pages.iter().filter(|(path, _)| path.starts_with(&folder)).map(|(_, page)| &**page).collect()
@@ -50,8 +51,8 @@ fn contradictions(experiment: &str) -> &'static str {
     page(&format!("{}/contradictions", experiment.split('/').next().expect("a paper")))
 }
 
-/// Results are of the experiments as they are now: every number and every claim was judged, with the verdict that the
-/// file expects.
+/// Results match the current experiments: every number and every claim was judged, with the expected verdict
+/// in the file.
 #[test]
 fn the_results_are_of_today() {
     for stored in stored() {
@@ -88,7 +89,7 @@ fn every_experiment_figure_claim_and_number_stands_in_its_page() {
     }
 }
 
-/// Every verdict that is kept is told: there is a mark for each claim, its readings too.
+/// Every kept verdict is shown: there is a mark for each claim, including its readings.
 #[test]
 fn every_verdict_stands_in_its_page() {
     for paper in paper::ALL {
@@ -100,7 +101,7 @@ fn every_verdict_stands_in_its_page() {
     }
 }
 
-/// What real hosts gave stands in the page, with its command, and changes no count of the simulator's.
+/// Results of real hosts are on the page, with their command, and change no count of the simulator.
 #[test]
 fn real_hosts_stand_in_the_pages() {
     let is_real = |stored: &Stored| stored.runs == Runs::Real;
@@ -142,7 +143,7 @@ fn whys(paper: &str) -> String {
     text
 }
 
-/// A sentence that says why something differs stands once for all that it is of.
+/// A sentence that explains a difference appears once for all results that it explains.
 #[test]
 fn every_reason_stands_once() {
     for (name, experiment) in of_papers() {
@@ -162,14 +163,14 @@ fn every_reason_stands_once() {
     }
 }
 
-/// Links between the pages go somewhere.
+/// Links between the pages lead somewhere.
 #[test]
 fn every_place_that_is_linked_is_there() {
     for (path, page) in PAGES.iter() {
         let folder = Path::new(path).parent().expect("a folder");
         for target in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let (to, anchor) = target.split_once('#').unwrap_or((target, ""));
-            // What is not written here is looked at where links of all pages are.
+            // Links to other files are checked where links of all pages are.
             if !to.ends_with(".md") || to.starts_with("..") || !folder.starts_with("reproduction/") {
                 continue;
             }

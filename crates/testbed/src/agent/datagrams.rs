@@ -23,7 +23,7 @@ pub(super) struct Datagrams {
 struct Receiving {
     socket: Socket,
     arrived: Arc<AtomicU64>,
-    /// What was reported last.
+    /// The last reported value.
     told: u64,
 }
 
@@ -61,12 +61,12 @@ impl Datagrams {
 
     pub fn send(&self, flow: u64, bytes: u32) {
         if let Some(socket) = self.sending.get(&flow) {
-            // What the host's own queue does not take is lost, as in every queue.
+            // A datagram that the host's own queue does not accept is lost, as in every queue.
             let _ = socket.send(&[0; LARGEST][..(bytes as usize).min(LARGEST)]);
         }
     }
 
-    /// What has arrived since it was asked last.
+    /// What has arrived since the last call.
     pub fn news(&mut self) -> impl Iterator<Item = Told> + '_ {
         self.receiving.iter_mut().filter_map(|(&flow, own)| {
             let bytes = own.arrived.load(Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! What the kernel reports about a connection's subflows: `TCP_INFO`, and MPTCP's `MPTCP_TCPINFO`
-//! and `MPTCP_SUBFLOW_ADDRS` (include/uapi/linux/mptcp.h, tcp.h).
+//! The kernel's data about a connection's subflows: `TCP_INFO`, and MPTCP's `MPTCP_TCPINFO` and
+//! `MPTCP_SUBFLOW_ADDRS` (include/uapi/linux/mptcp.h, tcp.h).
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -7,10 +7,10 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use serde::{Deserialize, Serialize};
 use tresse_linux::tcp_info::TcpInfo;
 
-/// A subflow as its sender's kernel sees it, counted from its beginning.
+/// A subflow as its sender's kernel sees it; counts are from its beginning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subflow {
-    /// The address and port that it comes from.
+    /// Its source address and port.
     pub from: SocketAddrV4,
     /// The state of its congestion control.
     pub state: TcpState,
@@ -22,13 +22,13 @@ pub struct Subflow {
     pub outstanding: u32,
     /// Payload that was ACKed, bytes.
     pub acked: u64,
-    /// Data segments, retransmissions among them.
+    /// Data segments, including retransmissions.
     pub segments: u64,
     /// Retransmissions.
     pub again: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// CE marks that came back.
+    /// CE marks that were echoed.
     pub marks: u64,
 }
 
@@ -51,14 +51,14 @@ const SOL_MPTCP: i32 = 284;
 const MPTCP_TCPINFO: i32 = 2;
 const MPTCP_SUBFLOW_ADDRS: i32 = 3;
 
-/// As many subflows are asked for.
+/// The most subflows in a request.
 const MOST: usize = 64;
 /// `struct mptcp_subflow_data`.
 const HEAD: usize = 16;
 /// `struct mptcp_subflow_addrs`: two of `struct __kernel_sockaddr_storage`.
 const ADDRESSES: usize = 256;
 
-/// Where a connection of one subflow comes from: it needs no name.
+/// The source of a connection with one subflow: it needs no name.
 const UNKNOWN: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0);
 
 /// The subflows of a connected socket; none if the kernel reports none.
@@ -81,7 +81,7 @@ pub(super) fn subflows(socket: BorrowedFd<'_>, multipath: bool) -> Vec<Subflow> 
     infos.iter().zip(&addresses).filter_map(|(info, addresses)| subflow(info, from(addresses))).collect()
 }
 
-/// What MPTCP reports about each subflow, `size` bytes each.
+/// MPTCP's data about each subflow, `size` bytes each.
 fn list(socket: BorrowedFd<'_>, option: i32, size: usize) -> Vec<Vec<u8>> {
     let mut buffer = vec![0; HEAD + MOST * size];
     for (place, value) in [HEAD as u32, 0, 0, size as u32].into_iter().enumerate() {
@@ -96,7 +96,7 @@ fn list(socket: BorrowedFd<'_>, option: i32, size: usize) -> Vec<Vec<u8>> {
 
 fn get(socket: BorrowedFd<'_>, level: i32, option: i32, buffer: &mut [u8]) -> Option<usize> {
     let mut length = buffer.len() as libc::socklen_t;
-    // SAFETY: the kernel writes at most as many bytes as it is told that there are.
+    // SAFETY: the kernel writes at most the given number of bytes.
     let told = unsafe {
         libc::getsockopt(socket.as_raw_fd(), level, option, buffer.as_mut_ptr().cast(), &raw mut length)
     };

@@ -1,7 +1,7 @@
-//! What runs in a host: it sends and receives on command, over real sockets.
+//! The agent in a host: it sends and receives on command, over real sockets.
 //!
-//! The testbed starts one process for each host (`tresse testbed host`) and talks with it in lines of JSON over its standard
-//! input, a Unix socket.
+//! The testbed starts one process for each host (`tresse testbed host`) and exchanges lines of JSON with it
+//! over its standard input, a Unix socket.
 
 mod datagrams;
 mod info;
@@ -27,7 +27,7 @@ use sender::Sending;
 use subflows::Subflows;
 use tresse_linux::path_manager;
 
-/// What a host is asked to do.
+/// A command to a host.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Ask {
     /// To receive a flow: the first connection to this address is it.
@@ -46,11 +46,11 @@ pub(crate) enum Ask {
     Stop { flow: u64 },
     /// To report the subflows of a flow that it sends.
     Look { flow: u64 },
-    /// To open a subflow of a flow that it sends, from this address, which the connection knows by this number.
+    /// To open a subflow of a flow that it sends, from this address, which has this number in the connection.
     Open { flow: u64, subflow: usize, from: Ipv4Addr, id: u8, to: SocketAddrV4 },
     /// To end a subflow of a flow that it sends.
     Close { flow: u64, from: SocketAddrV4, to: SocketAddrV4 },
-    /// Whether a subflow of a flow that it sends carries data only if no other can.
+    /// To set whether a subflow of a flow that it sends carries data only if no other can.
     Backup { flow: u64, from: SocketAddrV4, to: SocketAddrV4, backup: bool },
     /// To receive datagrams at this address.
     ListenDatagrams { flow: u64, at: SocketAddrV4, how: How },
@@ -71,10 +71,10 @@ pub(crate) struct How {
     pub class: u8,
 }
 
-/// What a host reports.
+/// A report of a host.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Told {
-    /// It can be asked.
+    /// It is ready for commands.
     Ready,
     /// It waits for a flow.
     Listens { flow: u64 },
@@ -92,23 +92,24 @@ pub(crate) enum Told {
     Gone { flow: u64, from: SocketAddrV4 },
     /// The kernel has refused a subflow.
     Refused { flow: u64, subflow: usize, why: String },
-    /// A flow cannot go on.
+    /// A flow cannot continue.
     Broken { flow: u64, why: String },
 }
 
-/// How often it reports what has arrived.
+/// How often it reports arrived bytes.
 const TELL: Duration = Duration::from_millis(5);
 
 enum Event {
     Ask(Ask),
     Told(Told),
     Kernel(path_manager::Event),
-    /// The kernel's events end, or some of them are missing: subflows would stay closed, and nobody would know why.
+    /// The kernel's events have ended, or some are missing: subflows would stay closed without a visible
+    /// reason.
     Deaf(io::Error),
     End,
 }
 
-/// Does what it is asked on standard input until that ends.
+/// Executes the commands on standard input until it ends.
 ///
 /// # Errors
 /// If standard input is not a socket.
@@ -222,7 +223,7 @@ impl Agent {
                 }
             }
             Ask::Close { flow, from, to } => {
-                let _ = self.subflows.close(flow, from, to); // it may have ended by itself
+                let _ = self.subflows.close(flow, from, to); // it may have already ended
                 Ok(())
             }
             Ask::Backup { flow, from, to, backup } => {
@@ -276,8 +277,8 @@ impl Agent {
     }
 }
 
-/// The bytes of every flow: a pattern, so that one that is lost, doubled or out of place is found. Of prime length, so that no
-/// packet's size fits into it.
+/// The bytes of every flow: a pattern, so that lost, duplicated or misplaced bytes are found. Its length is
+/// prime, so that it is no multiple of a packet's size.
 pub(crate) struct Pattern(Vec<u8>);
 
 impl Pattern {
@@ -293,13 +294,13 @@ impl Pattern {
         Self([&once[..], &once[..]].concat())
     }
 
-    /// What comes at `offset`: some bytes, of at most as many as asked for.
+    /// Some bytes at `offset`, at most `most`.
     pub fn at(&self, offset: u64, most: u64) -> &[u8] {
         let from = (offset % Self::LENGTH as u64) as usize;
         &self.0[from..from + Self::LENGTH.min(usize::try_from(most).unwrap_or(usize::MAX))]
     }
 
-    /// Where the first bytes of these, 32 at most, come in it; the first place, if there are several.
+    /// The position in it of the first of these bytes, at most 32; the first position, if there are several.
     pub fn find(&self, bytes: &[u8]) -> Option<usize> {
         let some = &bytes[..bytes.len().min(32)];
         (0..Self::LENGTH).find(|&from| self.0[from..].starts_with(some))

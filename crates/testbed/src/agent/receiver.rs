@@ -1,4 +1,4 @@
-//! Receives a flow, and looks at every byte.
+//! Receives a flow and checks every byte.
 
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
@@ -12,10 +12,10 @@ use socket2::Socket;
 use super::{How, Pattern, Told, sender};
 use crate::clock::monotonic;
 
-/// A flow that is received by a thread of its own. It is closed when this is dropped.
+/// A flow that is received by its own thread. It is closed when this is dropped.
 pub(super) struct Receiver {
     shared: Arc<Shared>,
-    /// What was reported last.
+    /// The last reported value.
     told: u64,
 }
 
@@ -50,13 +50,13 @@ impl Receiver {
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                     tell(Told::Broken { flow, why: error.to_string() });
                 }
-                Err(_) => {} // it was stopped, or its sender tells
+                Err(_) => {} // it was stopped, or its sender reports the error
             }
         });
         Ok(Self { shared, told: 0 })
     }
 
-    /// How much has arrived, and when it was looked at, if that has changed.
+    /// How much has arrived, and when this was read, if it has changed.
     pub fn news(&mut self) -> Option<(u64, u64)> {
         let arrived = self.shared.arrived.load(Ordering::Relaxed);
         (std::mem::replace(&mut self.told, arrived) != arrived).then(|| (arrived, monotonic()))
@@ -73,7 +73,7 @@ impl Drop for Receiver {
 }
 
 impl Shared {
-    /// Until the last byte is there, or the connection ends: how many there were.
+    /// Receives until the last byte is there or the connection ends. Returns the number of bytes.
     fn receive(&self, listener: &Socket, bytes: u64) -> io::Result<u64> {
         let (socket, _) = listener.accept()?;
         *self.socket.lock().unwrap_or_else(PoisonError::into_inner) =
@@ -101,7 +101,8 @@ impl Shared {
     }
 }
 
-/// What is wrong with these bytes, which came at this place of the flow: where the first wrong one is, and what came instead.
+/// The error in these bytes, which came at this position of the flow: where the first wrong one is, and what
+/// came instead.
 fn wrong(pattern: &Pattern, at: u64, bytes: &[u8]) -> String {
     let right = bytes.iter().zip(pattern.at(at, bytes.len() as u64)).take_while(|(own, sent)| own == sent);
     let right = right.count();

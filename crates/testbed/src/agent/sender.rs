@@ -11,7 +11,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use super::info::{self, Subflow};
 use super::{How, Pattern, Told};
 
-/// A flow that is sent by a thread of its own. It is closed when this is dropped.
+/// A flow that is sent by its own thread. It is closed when this is dropped.
 pub(super) struct Sending {
     shared: Arc<Shared>,
     to: SocketAddrV4,
@@ -25,7 +25,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// Bytes to send, those that were sent among them.
+    /// Bytes to send, including those already sent.
     wanted: u64,
     stopped: bool,
     socket: Option<OwnedFd>,
@@ -59,7 +59,7 @@ impl Sending {
         self.shared.changed.notify_all();
     }
 
-    /// Where it goes.
+    /// Its destination.
     pub fn to(&self) -> SocketAddrV4 {
         self.to
     }

@@ -1,4 +1,4 @@
-//! The subflows of a host's connections: what the kernel reports about them, and what it is asked to do.
+//! The subflows of a host's connections: the kernel's events about them, and commands to the kernel.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,7 +17,7 @@ pub(super) struct Subflows {
 }
 
 impl Subflows {
-    /// What an event means for the flows, which are known by where they go.
+    /// The meaning of an event for the flows, which are identified by their destinations.
     pub fn hear(
         &mut self,
         event: Event,

@@ -1,4 +1,4 @@
-//! A flow between two real hosts, as it was seen last.
+//! A flow between two real hosts, as last seen.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -11,14 +11,14 @@ use tresse_units::{NEVER, Time};
 use crate::agent::{Subflow, TcpState};
 use crate::clock::Scale;
 
-/// What carries a flow.
+/// The transport of a flow.
 #[derive(Debug)]
 pub(super) enum Carrier {
     /// TCP: one subflow, which nobody manages.
     Tcp,
     /// Multipath TCP.
     Mptcp(Managed),
-    /// UDP, which has sent so many.
+    /// UDP, which has sent this many datagrams.
     Datagrams(u64),
 }
 
@@ -27,9 +27,9 @@ pub(super) enum Carrier {
 pub(super) struct Managed {
     pub manager: Box<dyn PathManager>,
     pub memory: MemoryId,
-    /// When its subflows are looked at next, if it wants to know of them.
+    /// When its subflows are next looked at, if it needs their states.
     pub look_at: Time,
-    /// They were asked for, and the answer has not come.
+    /// They were requested, and the answer has not come.
     pub is_asked: bool,
 }
 
@@ -39,24 +39,24 @@ pub(super) struct Flow {
     pub listens: SocketAddrV4,
     pub start: Time,
     pub bytes: u64,
-    /// What the application has read, bytes.
+    /// Bytes that the application has read.
     pub arrived: u64,
     pub carrier: Carrier,
-    /// Those that were opened so far, by number.
+    /// The subflows that were opened so far, by number.
     pub subflows: Vec<OwnSubflow>,
 }
 
 /// A subflow of a flow.
 #[derive(Debug)]
 pub(super) struct OwnSubflow {
-    /// The address that it comes from.
+    /// Its source address.
     pub address: Ipv4Addr,
-    /// Where it goes.
+    /// Its destination.
     pub to: SocketAddrV4,
-    /// Where it comes from, once it is known.
+    /// Its source, once it is known.
     pub from: Option<SocketAddrV4>,
     pub is_open: bool,
-    /// As it was seen last.
+    /// As last seen.
     pub seen: Option<Subflow>,
 }
 
@@ -67,7 +67,7 @@ impl OwnSubflow {
 }
 
 impl Flow {
-    /// Takes in how the subflows are now; the numbers of those of which something was seen.
+    /// Records the current states of the subflows. Returns the numbers of those that were seen.
     pub fn see(&mut self, seen: Vec<Subflow>) -> Vec<usize> {
         let mut known = Vec::new();
         for own in seen {
@@ -83,7 +83,8 @@ impl Flow {
         known
     }
 
-    /// The number of the subflow from there. Of several from one address that are not told apart yet it is the first.
+    /// The number of the subflow with this source. Among several from one address that cannot yet be
+    /// distinguished, it is the first.
     pub fn number(&mut self, from: SocketAddrV4) -> Option<usize> {
         let known = self.subflows.iter().position(|own| own.from == Some(from));
         known.or_else(|| {
@@ -94,15 +95,15 @@ impl Flow {
         })
     }
 
-    /// What has arrived of it, bytes, in order or not, as the simulator counts it: what its subflows had ACKed when they
-    /// were seen last, if the application has read less.
+    /// Bytes of it that have arrived, in order or not, as the simulator counts them: those ACKed on its
+    /// subflows when last seen, if the application has read less.
     pub fn brought(&self) -> u64 {
         let acked =
             self.subflows.iter().filter_map(|own| own.seen.as_ref()).map(|seen| seen.acked).sum::<u64>();
         self.arrived.max(acked.min(self.bytes))
     }
 
-    /// When its path manager is to be called.
+    /// When its path manager should be called.
     pub fn deadline(&self) -> Time {
         match &self.carrier {
             Carrier::Mptcp(own) => own.manager.deadline().min(own.look_at),
@@ -119,7 +120,7 @@ impl Flow {
         counters
     }
 
-    /// The numbers of the subflows that were closed, as bits.
+    /// The numbers of the closed subflows, as bits.
     pub fn closed(&self) -> u64 {
         let closed = (0..).zip(&self.subflows).filter(|(_, own)| !own.is_open);
         closed.map(|(number, _)| 1_u64 << (number % 64)).sum()
@@ -138,7 +139,7 @@ impl OwnSubflow {
         }
     }
 
-    /// As the engine wants to know it.
+    /// In the form for the engine.
     pub fn now(&self, scale: Scale) -> SubflowNow {
         let open = self.seen.as_ref().filter(|_| self.is_open).map(|own| OpenSubflow {
             cwnd: own.cwnd,

@@ -1,5 +1,4 @@
-//! Path managers at work on real hosts: what they are notified of, and what the kernel is asked to
-//! do for them.
+//! Path managers at work on real hosts: their notifications, and the commands to the kernel for them.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
@@ -12,11 +11,11 @@ use crate::bed::address;
 use crate::world::World;
 use crate::world::flow::{Carrier, OwnSubflow, srtt};
 
-/// How often the subflows of a connection are looked at for a path manager that wants to know of them.
+/// How often the subflows of a connection are looked at for a path manager that needs their states.
 const WATCH: Duration = Duration::from_millis(5);
 
 impl World<'_> {
-    /// Tells the path manager of a flow something, and does what it then asks for.
+    /// Notifies the path manager of a flow, and carries out the actions that it then asks for.
     pub(super) fn manage(&mut self, id: u64, tell: impl FnOnce(&mut dyn PathManager, Time, &mut Memory)) {
         let now = self.bed.emulator.clock().now();
         let Some(flow) = self.flows.get_mut(&id) else { return };
@@ -55,7 +54,7 @@ impl World<'_> {
                 let backup = priority != Priority::Normal;
                 end(subflow, &flow.subflows).map(|(from, to)| Ask::Backup { flow: id, from, to, backup })
             }
-            // Linux does it by itself, once a subflow has had timeouts (`net.mptcp.stale_loss_cnt`).
+            // Linux does this automatically, once a subflow has had timeouts (`net.mptcp.stale_loss_cnt`).
             Action::Reinject { .. } => None,
         };
         if let Some(ask) = ask {
@@ -63,13 +62,13 @@ impl World<'_> {
         }
     }
 
-    /// A subflow is there.
+    /// A subflow is established.
     pub(super) fn joined(&mut self, id: u64, from: SocketAddrV4) {
         let Some(number) = self.flows.get_mut(&id).and_then(|flow| flow.number(from)) else { return };
         self.manage(id, |manager, now, memory| manager.handle_established(now, memory, number));
     }
 
-    /// A subflow has ended by itself, or there never was one.
+    /// A subflow has ended without being closed, or there never was one.
     pub(super) fn gone(&mut self, id: u64, number: Option<usize>) {
         let Some((flow, number)) = self.flows.get_mut(&id).zip(number) else { return };
         if std::mem::take(&mut flow.subflows[number].is_open) {
@@ -77,7 +76,7 @@ impl World<'_> {
         }
     }
 
-    /// How the subflows of a flow are now.
+    /// Records the current states of a flow's subflows.
     pub(super) fn seen(&mut self, id: u64, seen: Vec<Subflow>) {
         let scale = self.bed.emulator.clock().scale();
         let Some(flow) = self.flows.get_mut(&id) else { return };
@@ -117,7 +116,7 @@ impl World<'_> {
         }
     }
 
-    /// Serves the timers of path managers that are due; when the next one is.
+    /// Serves the due timers of path managers. Returns when the next one is due.
     pub(super) fn serve(&mut self, now: Time) -> Time {
         let due = self.flows.iter().filter(|(_, flow)| flow.deadline() <= now).map(|(&id, _)| id);
         for id in due.collect::<Vec<u64>>() {
@@ -131,7 +130,7 @@ impl World<'_> {
         self.flows.values().map(super::flow::Flow::deadline).min().unwrap_or(NEVER)
     }
 
-    /// Asks for the subflows of a flow, if it is time.
+    /// Requests the subflows of a flow, if it is time.
     fn watch(&mut self, id: u64, now: Time) {
         let after = self.bed.emulator.clock().scale().scaled(WATCH.as_nanos() as u64);
         let Some(flow) = self.flows.get_mut(&id) else { return };
@@ -141,14 +140,14 @@ impl World<'_> {
             return;
         }
         managed.look_at = now + after;
-        // What has not answered yet is not asked again.
+        // If the last answer has not come yet, there is no further request.
         if !std::mem::replace(&mut managed.is_asked, true) {
             self.ask(host, &Ask::Look { flow: id });
         }
     }
 }
 
-/// The first port that flows listen at.
+/// The first port on which flows listen.
 const PORTS: u16 = 10_000;
 
 /// Where the receiver of a flow listens.
@@ -156,8 +155,8 @@ pub(super) fn listens(id: u64, host: u32) -> SocketAddrV4 {
     SocketAddrV4::new(address(host, 0), PORTS + (id % u64::from(u16::MAX - PORTS)) as u16)
 }
 
-/// Where a subflow comes from, and where it goes. A source port that the path manager chooses is an address of the
-/// host here: the kernel chooses ports itself.
+/// The source and destination of a subflow. A source port that the path manager chooses becomes an address of
+/// the host here, because the kernel chooses ports itself.
 pub(super) fn ends(
     [from, to]: [u32; 2],
     path: PathChoice,

@@ -24,7 +24,7 @@ use crate::switch::{Switch, Ways};
 use crate::truth::{Truth, Watch};
 use crate::world::flow::{Carrier, Flow, Managed, OwnSubflow};
 
-/// How long the engine is away from other work at most.
+/// The longest time that the engine is away from other work.
 const STEP: Duration = Duration::from_millis(50);
 /// How long a host may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -37,15 +37,15 @@ pub struct World<'a> {
     memories: Memories<[u32; 3]>,
     /// Flows whose last byte has arrived, with the time.
     complete: VecDeque<(u64, Time)>,
-    /// Of flows that have ended, bytes.
+    /// Bytes of flows that have ended.
     ended: u64,
-    /// The engine's time: that of the fabric, when it was last looked at.
+    /// The engine's time: the fabric's time when it was last read.
     now: Time,
     /// Subflows that a kernel refused.
     refused: u64,
     /// Why it refused the first of them.
     why_refused: Option<String>,
-    /// Why it cannot go on.
+    /// Why it cannot continue.
     broken: Option<String>,
     /// Ends the run, which then has no results.
     stop: &'a AtomicBool,
@@ -69,7 +69,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// How true it was.
+    /// Its accuracy.
     pub fn truth(&self, watch: &Watch, seed: u64) -> Truth {
         let own = Truth {
             case: self.case.label(),
@@ -88,7 +88,7 @@ impl<'a> World<'a> {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Why it cannot go on, if it cannot.
+    /// Why it cannot continue, if it cannot.
     pub fn broken(&self) -> Option<&str> {
         self.broken.as_deref()
     }
@@ -138,7 +138,7 @@ impl<'a> World<'a> {
         self.ask(hosts[0], &Ask::ConnectDatagrams { flow: id, from, to: listens, how });
     }
 
-    /// Tells the fabric of a flow; its time then.
+    /// Announces a flow to the fabric. Returns the fabric's time.
     fn add_ways(&self, spec: &FlowSpec, listens: SocketAddrV4) -> Time {
         let add = |Switch { fabric, .. }: &mut Switch| match &spec.paths {
             Paths::Fixed(paths) => {
@@ -158,7 +158,7 @@ impl<'a> World<'a> {
         })
     }
 
-    /// Has the receiver of a flow listen, and waits until it does.
+    /// Makes the receiver of a flow listen, and waits until it does.
     fn have_listen(&mut self, id: u64, ask: &Ask) {
         let host = self.flows[&id].hosts[1];
         self.ask(host, ask);
@@ -173,7 +173,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Waits for an answer; what else is reported meanwhile is taken in.
+    /// Waits for an answer, and processes other reports meanwhile.
     fn hear_until(&mut self, is_it: impl Fn(&Told) -> bool) {
         loop {
             match self.bed.told.recv_timeout(PATIENCE) {
@@ -228,7 +228,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Asks the sender of a flow for its subflows, and waits for the answer.
+    /// Requests the subflows of a flow from its sender, and waits for the answer.
     fn look(&mut self, id: u64) {
         let Some(flow) = self.flows.get(&id) else { return };
         let host = flow.hosts[0];
@@ -236,7 +236,7 @@ impl<'a> World<'a> {
         self.hear_until(|told| matches!(told, Told::Seen { flow, .. } if *flow == id));
     }
 
-    /// A flow ends: what was known of it.
+    /// A flow ends. Returns its record.
     fn remove(&mut self, id: u64, end: Time) -> FlowRecord {
         self.look(id);
         let flow = self.flows.remove(&id).expect("a flow that was started");

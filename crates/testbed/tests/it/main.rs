@@ -1,4 +1,5 @@
-//! Real hosts around an emulated fabric: as root, with TUN devices. Elsewhere a line says what is missing.
+//! Real hosts around an emulated fabric: as root, with TUN devices. Elsewhere the tests print what is
+//! missing.
 
 mod packets;
 mod two_hosts;
@@ -11,7 +12,7 @@ use tresse_fabric::{Fabric, Loss, NonEct, PortConfig, Processing, Threshold};
 use tresse_testbed::{Emulator, Namespace, Scale, Switch};
 use tresse_units::{BitsPerSecond, Time};
 
-/// What the machine lacks, told.
+/// Whether the machine lacks something, which is printed.
 fn skipped() -> bool {
     let missing = if !nix::unistd::Uid::effective().is_root() {
         "root"

@@ -53,7 +53,7 @@ fn a_round_trip_takes_what_the_links_take() {
     pair.emulator.stop().expect("it ran");
 }
 
-/// This many bytes over TCP from one host to the other: how long they took, s.
+/// Sends this many megabytes over TCP from one host to the other. Returns the time, s.
 fn transfer(pair: &Pair, megabytes: usize) -> f64 {
     let to = SocketAddrV4::new(B, PORT);
     let listener = pair.b.within(|| TcpListener::bind(to)).expect("the namespace").expect("a socket");
@@ -95,7 +95,7 @@ fn tcp_fills_a_link_and_every_byte_arrives() {
         (switch.lost(), switch.strays(), drops)
     });
     assert_eq!(lost, drops);
-    // Neighbour discovery of IPv6 is no IPv4.
+    // Neighbour discovery of IPv6 is not IPv4.
     assert!(strays < 50, "{strays}");
     let late = pair.emulator.lateness();
     assert!(late.histogram.count() > 15_000 && late.refused == 0, "{}", late.histogram.count());
@@ -128,7 +128,7 @@ fn nothing_is_left() {
         pair.a.name().to_owned()
     };
     assert!(!std::path::Path::new("/run/netns").join(&name).exists());
-    // Those of a process that was killed: none has this number.
+    // A namespace as if left by a killed process: no process has this number.
     let left = "tresse-bed-2147483646-a";
     let made = std::process::Command::new("ip").args(["netns", "add", left]).status();
     assert!(made.is_ok_and(|status| status.success()));

@@ -1,4 +1,4 @@
-//! The flags of a window's segments, a bit each: an ACK looks at 64 segments at a time.
+//! The flags of a window's segments, one bit each: an ACK processes 64 segments at a time.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ pub(super) struct Word {
     pub lost: u64,
     /// Lost, and its retransmission is in the network.
     pub retransmitted: u64,
-    /// It was sent more than once; only RACK asks.
+    /// It was sent more than once; only RACK uses this.
     pub again: u64,
 }
 
@@ -20,13 +20,13 @@ impl Word {
         self.lost & !self.retransmitted
     }
 
-    /// Segments that are in the network, as far as is known.
+    /// Segments that are in the network, as far as known.
     #[inline]
     pub fn in_network(&self) -> u64 {
         !(self.sacked | self.waiting())
     }
 
-    /// Takes all flags of the segments in `mask` off.
+    /// Clears all flags of the segments in `mask`.
     #[inline]
     pub fn clear(&mut self, mask: u64) {
         self.sacked &= !mask;
@@ -53,7 +53,7 @@ impl Flags {
         &mut self.0[(seq / 64) as usize & mask]
     }
 
-    /// The same for a window of up to `segments`; `window` is where flags are.
+    /// The same for a window of up to `segments`; `window` is the range with flags.
     pub fn grow(&mut self, segments: usize, window: Range<u32>) {
         let mut grown = Self::new(segments);
         for (base, mask) in words(window) {

@@ -108,7 +108,7 @@ fn same(board: &mut Scoreboard, naive: &Naive, what: &str) {
     assert_eq!(unsacked, dsns, "{what}");
 }
 
-/// Blocks as a receiver reports them: runs of what it has, the same ones again and again, longer each time.
+/// Blocks as a receiver reports them: runs of its segments, the same ones again and again, longer each time.
 fn blocks(received: &BTreeMap<u32, bool>, una: u32, random: &mut Random) -> Vec<(u32, u32)> {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for (&seq, _) in received.range(una..).filter(|(_, here)| **here) {

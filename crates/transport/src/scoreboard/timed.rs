@@ -1,4 +1,4 @@
-//! The scoreboard with times, for RACK: what an ACK delivered, and what is lost by time.
+//! The scoreboard with times, for RACK: the segments that an ACK delivered, and losses by time.
 
 use tresse_units::Time;
 
@@ -23,7 +23,7 @@ pub(crate) fn sent_after(a: (Time, u32), b: (Time, u32)) -> bool {
 }
 
 impl Scoreboard {
-    /// One that keeps times.
+    /// A scoreboard that keeps times.
     pub fn timed() -> Self {
         let mut board = Self::new();
         board.sent = Some(Box::new(SentQueue::new(board.ring.len())));
@@ -35,8 +35,8 @@ impl Scoreboard {
         self.sent.as_ref().map_or(0, |sent| sent.time(seq))
     }
 
-    /// A cumulative ACK up to `seq`: calls `each` with every segment that it delivers, in order, and
-    /// returns how many they are.
+    /// A cumulative ACK up to `seq`: calls `each` with every segment that it delivers, in order, and returns
+    /// their number.
     pub fn acknowledge_timed(&mut self, seq: u32, mut each: impl FnMut(Delivered)) -> u32 {
         let mut delivered = 0;
         for (base, mask) in words(self.una..seq) {
@@ -75,7 +75,7 @@ impl Scoreboard {
         delivered
     }
 
-    /// Tells of the segments in `new`, which an ACK delivers; `word` has their flags.
+    /// Calls `each` with the segments in `new`, which an ACK delivers; `word` has their flags.
     fn take(&mut self, base: u32, new: u64, word: &Word, each: &mut impl FnMut(Delivered)) {
         let Some(sent) = &mut self.sent else { return };
         for seq in segments(base, new) {
@@ -86,9 +86,9 @@ impl Scoreboard {
         }
     }
 
-    /// RFC 8985 §6.2 step 5, `RACK_detect_loss`: marks what was sent before `newest`, the last
-    /// transmission that is known to have arrived, and `patience` ago or longer. Returns when the last
-    /// of the others will be that old.
+    /// RFC 8985 §6.2 step 5, `RACK_detect_loss`: marks segments that were sent before `newest`, the last
+    /// transmission known to have arrived, and at least `patience` ago. Returns when the last of the others
+    /// will be that old.
     pub fn lose_older(&mut self, now: Time, newest: (Time, u32), patience: Time) -> Option<Time> {
         let mut wait = None;
         let mut next = self.sent.as_ref()?.first();
@@ -109,8 +109,8 @@ impl Scoreboard {
         wait
     }
 
-    /// RFC 8985 §6.3, after a timeout: the first segment is lost, and so is what was sent `age` ago or
-    /// longer; what was sent since may still arrive.
+    /// RFC 8985 §6.3, after a timeout: the first segment is lost, and so are those sent at least `age` ago;
+    /// later ones may still arrive.
     pub fn lose_on_timeout(&mut self, now: Time, age: Time) {
         for (base, mask) in words(self.una..self.nxt) {
             for seq in segments(base, self.flags.word(base).in_network() & mask) {

@@ -9,9 +9,9 @@ use crate::set::bit;
 use crate::subflow::Subflow;
 
 impl Sender {
-    /// Opens a subflow: its number, the next that was not used. It may send when [`Sender::is_open`]: at once, or
-    /// when its handshake is complete. Three duplicate ACKs make a loss, or more where packets
-    /// overtake each other: `duplicates`.
+    /// Opens a subflow. Returns its number, the next unused one. It may send when [`Sender::is_open`]: at
+    /// once, or when its handshake is complete. `duplicates` is the number of duplicate ACKs that indicate a
+    /// loss: three, or more if packets overtake each other.
     ///
     /// # Panics
     /// If there are as many as a connection may have.
@@ -37,7 +37,7 @@ impl Sender {
         self.open |= bit(subflow);
     }
 
-    /// Closes a subflow; what is in flight on it is sent again on the others. Nothing happens if it is closed.
+    /// Closes a subflow; its data in flight is sent again on the others. Nothing happens if it is closed.
     ///
     /// # Panics
     /// If it is the last one.
@@ -50,7 +50,7 @@ impl Sender {
         }
     }
 
-    /// An answer to a packet of `subflow`'s handshake has arrived: whether the subflow may send now.
+    /// An answer to a packet of `subflow`'s handshake has arrived. Returns whether the subflow may send now.
     pub fn handle_handshake(&mut self, now: Time, subflow: usize, wire: &Wire) -> bool {
         let Some(i) = self.handshakes.iter().position(|h| usize::from(h.subflow) == subflow) else {
             return false; // a second answer, or the subflow was closed

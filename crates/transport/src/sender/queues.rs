@@ -11,13 +11,13 @@ use crate::set::{bit, bits};
 /// The bytes that a subflow is given at once (`MPTCP_SEND_BURST_SIZE`).
 const BURST: u32 = 1 << 16;
 
-/// What a segment that is held takes of a send buffer, bytes: an `sk_buff`, its headers and a payload of 1448.
+/// The space of a held segment in a send buffer, bytes: an `sk_buff`, its headers and a payload of 1448.
 const HELD: u64 = 2304;
 
-/// A send buffer at first, bytes: the testbed's `tcp_wmem`.
+/// The initial size of a send buffer, bytes: the testbed's `tcp_wmem`.
 const FIRST_BUFFER: u64 = 131_072;
 
-/// A buffer that grows has room for two windows of segments of this many bytes (`tcp_sndbuf_expand`).
+/// A buffer grows to hold two windows of segments of this many bytes (`tcp_sndbuf_expand`).
 const FULL_SEGMENT: u64 = 4352;
 
 /// The pacing rate before the first RTT sample, bytes a second: faster than any other.
@@ -75,13 +75,13 @@ impl Queues {
         self.of.get(subflow).map_or(0, |queue| queue.len)
     }
 
-    /// Those of all subflows, and those that no subflow has now.
+    /// The segments of all subflows, and those that no subflow has now.
     pub fn total(&self) -> u32 {
         let returned: u32 = self.returned.iter().map(|range| range.end - range.start).sum();
         returned + self.of.iter().map(|queue| queue.len).sum::<u32>()
     }
 
-    /// Takes back the data that `subflow` was given and has not sent.
+    /// Takes back the data that was given to `subflow` but not sent.
     pub fn take_back(&mut self, subflow: usize) {
         if let Some(queue) = self.of.get_mut(subflow) {
             queue.len = 0;
@@ -89,8 +89,8 @@ impl Queues {
         }
     }
 
-    /// The application puts in what there is room for, of `written` segments, of which those below `una` have arrived.
-    /// Once it had to wait it waits until a third of the buffer is free (`sk_stream_is_writeable`).
+    /// The application puts in as many of `written` segments as there is room for; those below `una` have
+    /// arrived. Once it has to wait, it waits until a third of the buffer is free (`sk_stream_is_writeable`).
     fn accept(&mut self, written: u32, una: u32, mss: u32) {
         let buffer = self.of.iter().map(|queue| queue.buffer).sum::<u64>();
         let room = u32::try_from(buffer / u64::from(mss)).unwrap_or(u32::MAX);
@@ -108,8 +108,9 @@ impl Queues {
 }
 
 impl Sender {
-    /// [`Sender::poll_transmit`] with [`Scheduler::Linux`](crate::Scheduler::Linux): new data is given out first;
-    /// then a subflow sends what it has lost, what is to be sent once more, or what it was given.
+    /// [`Sender::poll_transmit`] with [`Scheduler::Linux`](crate::Scheduler::Linux): new data is given out
+    /// first; then a subflow sends its lost segments, data to be sent once more, or the data that it was
+    /// given.
     #[cold]
     pub(super) fn poll_given(&mut self, now: Time, mut queues: Box<Queues>) -> Option<Transmit> {
         let takes = self.fresh(self.takes_data);
@@ -123,8 +124,8 @@ impl Sender {
         found
     }
 
-    /// Buffers of subflows that have room in their windows and nothing to send grow, if the application waits for room
-    /// (`tcp_check_space`, `tcp_should_expand_sndbuf`): whether one did.
+    /// If the application waits for room, grows the buffers of subflows that have room in their windows and
+    /// nothing to send (`tcp_check_space`, `tcp_should_expand_sndbuf`). Returns whether one grew.
     fn expand(&self, queues: &mut Queues) -> bool {
         let mut grew = false;
         for (place, i) in bits(self.open).enumerate().filter(|_| queues.is_blocked) {
@@ -160,9 +161,9 @@ impl Sender {
         Some(self.transmit(now, chosen, Origin::New, dsn))
     }
 
-    /// Gives new data to the subflows of `takes`, as Linux's `mptcp_subflow_get_send` does: a burst each time to the
-    /// one that would be done first with what it holds, until the send buffer of that one is full, or that of the
-    /// connection, which is as large as all of theirs.
+    /// Gives new data to the subflows of `takes`, as Linux's `mptcp_subflow_get_send` does: each time a burst
+    /// to the one that would finish its queued data first, until its send buffer is full, or the
+    /// connection's, which is as large as all of theirs together.
     fn give(&mut self, queues: &mut Queues, takes: u64) {
         let mss = self.config.mss;
         queues.of.resize_with(self.subflows.len(), Queue::default);
@@ -195,8 +196,8 @@ impl Sender {
         }
     }
 
-    /// Which subflow of `takes` would be done first with what it holds at its average rate; how many bytes of its
-    /// send buffer that takes, and its pacing rate, bytes a second.
+    /// The subflow of `takes` that would finish its queued data first at its average rate; how many bytes of
+    /// its send buffer this data takes, and its pacing rate, bytes a second.
     fn first_done(&self, queues: &mut Queues, takes: u64) -> Option<(usize, u64, u64)> {
         let mut best = None;
         let mut least = u128::MAX;

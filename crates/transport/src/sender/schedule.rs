@@ -8,8 +8,8 @@ use super::{Origin, Sender, Transmit};
 use crate::set::{bit, bits};
 use crate::{Scheduler, Wire};
 
-/// The scheduler's choice among subflows with room: the least rank, of all and of those that want to be alone.
-/// The last bytes of a rank are the subflow's number and place.
+/// The scheduler's choice among subflows with room: the lowest rank of all, and of those that want to be
+/// alone. The last bytes of a rank are the subflow's number and place.
 #[derive(Debug, Clone, Copy)]
 struct Choice {
     scheduler: Scheduler,
@@ -30,7 +30,7 @@ impl Choice {
             return;
         }
         let rank = match self.scheduler {
-            // One without an RTT sample comes first; of equals the one that was opened first.
+            // One without an RTT sample comes first; among equals, the one that was opened first.
             Scheduler::LowestRtt | Scheduler::Linux => u64::from(own.srtt),
             Scheduler::RoundRobin => self.last.is_some_and(|last| i <= last).into(),
         };
@@ -50,8 +50,8 @@ impl Choice {
 }
 
 impl Sender {
-    /// The next packet to send now: of a handshake, then what was lost, then what is to be sent once more,
-    /// then new data, on the subflow that the scheduler chooses among those that have room.
+    /// The next packet to send now: handshakes first, then lost segments, then data to be sent once more,
+    /// then new data, on the subflow that the scheduler chooses among those with room.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
         if !self.handshakes.is_empty()
@@ -93,8 +93,8 @@ impl Sender {
         Some(self.transmit(now, chosen, Origin::New, self.next_dsn - 1))
     }
 
-    /// All subflows are open and take data, none is ever stale, nothing is to be sent once more, and the lowest
-    /// RTT comes first: what most connections are all their lives.
+    /// All subflows are open and take data, none is ever stale, nothing is to be sent once more, and the
+    /// lowest RTT comes first. Most connections are like this all the time.
     #[inline]
     fn is_plain(&self) -> bool {
         let all = self.subflows.len() == self.group.len() && self.takes_data == u64::MAX;
@@ -137,7 +137,7 @@ impl Sender {
         Some(Transmit { path: Some(next.path), ..self.packet(0, origin, next.packet, next.packet, asks) })
     }
 
-    /// Data that is to be sent once more: the first that has a place elsewhere.
+    /// Data that is to be sent once more: the first that fits on another subflow.
     #[cold]
     pub(super) fn poll_reinjection(&mut self, now: Time, takes: u64) -> Option<Transmit> {
         while self.reinjections.first_key_value().is_some_and(|(&dsn, _)| dsn < self.data_una) {
@@ -158,7 +158,7 @@ impl Sender {
         Some(self.transmit(now, chosen, Origin::Reinjected, dsn))
     }
 
-    /// Which subflow of `takes` the scheduler chooses for data that there is.
+    /// The subflow of `takes` that the scheduler chooses for existing data.
     fn schedule(&mut self, now: Time, takes: u64) -> Option<(usize, usize)> {
         let mut choice = self.choice();
         for (place, i) in bits(self.open).enumerate().filter(|(_, i)| takes & bit(*i) != 0) {
@@ -190,7 +190,7 @@ impl Sender {
         self.packet(i, origin, seq, dsn, cwr)
     }
 
-    /// Those of `takes` that are not stale; if all are, none is worse than another.
+    /// The subflows of `takes` that are not stale; all of them, if all are stale.
     #[inline]
     pub(super) fn fresh(&self, takes: u64) -> u64 {
         if self.config.stale_after == 0 {

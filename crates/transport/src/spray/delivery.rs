@@ -1,6 +1,6 @@
-//! How fast packets are delivered, as draft-cheng-iccrg-delivery-rate-estimation has it: between what had been delivered
-//! when the newest packet of an answer was sent and what has been now, in the time that sending or answering took,
-//! whichever was longer.
+//! How fast packets are delivered, after draft-cheng-iccrg-delivery-rate-estimation: the amount delivered
+//! since the newest packet of an answer was sent, over the time that sending or answering took, whichever was
+//! longer.
 
 use tresse_units::Time;
 
@@ -8,17 +8,17 @@ use tresse_units::Time;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Snapshot {
     delivered: u32,
-    /// When the last of them was.
+    /// When the last of them was delivered.
     delivered_at: Time,
     /// When the packet was sent that was the newest of them.
     first_sent: Time,
 }
 
-/// Counts what is delivered.
+/// Counts delivered packets.
 #[derive(Debug)]
 pub(super) struct Delivery {
     now: Snapshot,
-    /// The newest packet of the answer that is read: when it was sent, and what was known then.
+    /// The newest packet of the current answer: when it was sent, and the state at that time.
     newest: Option<(Time, Snapshot)>,
 }
 
@@ -43,13 +43,13 @@ impl Delivery {
         }
     }
 
-    /// The sample of an answer, of packets of `bytes`, Mbit/s; 0 if it reported no new packet.
+    /// The sample of an answer, for packets of `bytes`, Mbit/s; 0 if it reported no new packet.
     pub fn sample(&mut self, now: Time, bytes: u32) -> u32 {
         let Some((sent, then)) = self.newest.take() else { return 0 };
         (self.now.delivered_at, self.now.first_sent) = (now, sent);
         let bits = u64::from(self.now.delivered - then.delivered) * u64::from(bytes) * 8;
         let time = (now - then.delivered_at).max(sent - then.first_sent);
-        // Bits in ps are 10^6 Mbit/s.
+        // One bit per ps is 10^6 Mbit/s.
         u32::try_from(u128::from(bits) * 1_000_000 / u128::from(time.max(1))).unwrap_or(u32::MAX)
     }
 }

@@ -1,4 +1,4 @@
-//! How the fields of a [`Wire`] are used by a sprayed connection, whose ACKs have a bitmap where TCP's have blocks.
+//! How a sprayed connection uses the fields of a [`Wire`]: its ACKs have a bitmap instead of TCP's blocks.
 
 use crate::{Block, Wire};
 
@@ -12,7 +12,7 @@ pub fn with_path(wire: Wire, path: u32) -> Wire {
 pub struct Answer {
     /// The packet that it answers.
     pub packet: u32,
-    /// The path that this one took.
+    /// The path that this packet took.
     pub path: u32,
     /// Bit j is set if the packet `base` + j has arrived.
     pub base: u32,
@@ -43,7 +43,7 @@ impl Answer {
         })
     }
 
-    /// The blocks of a wire that tells it.
+    /// The blocks of a wire with these contents.
     pub fn blocks(self) -> [Block; 3] {
         [
             Block { start: self.bitmap as u32, end: (self.bitmap >> 32) as u32 },

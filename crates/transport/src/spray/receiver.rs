@@ -29,8 +29,9 @@ impl Receiver {
         Self { pending: 0, newest: Newest::default(), deadline: NEVER }
     }
 
-    /// A packet has arrived, `new` or once more: the ACK, if one is due. So it is for every `rule.every` packets, at
-    /// once for a marked one, one that asks for it, one that came twice, and when `rule.timer` has passed.
+    /// A packet has arrived, `new` or once more. Returns the ACK, if one is due: for every `rule.every`
+    /// packets, at once for a marked packet, a duplicate or one that asks for it, and when `rule.timer` has
+    /// passed.
     pub fn handle_data(
         &mut self,
         now: Time,
@@ -53,7 +54,7 @@ impl Receiver {
         None
     }
 
-    /// The header of a packet has arrived: the NACK. It covers what waits for an ACK too.
+    /// The header of a packet has arrived. Returns the NACK, which also covers packets that wait for an ACK.
     pub fn handle_trimmed(&mut self, wire: &Wire, last_hop: bool, data: &Reassembly) -> Wire {
         let Answer { packet, path, .. } = Answer::of(wire);
         self.newest = Newest { packet, path, stamp: wire.stamp };
@@ -62,7 +63,7 @@ impl Receiver {
         Wire { flags: ack.flags | nack, ..ack }
     }
 
-    /// The deadline has passed: the ACK, if packets wait for one.
+    /// The deadline has passed. Returns the ACK, if packets wait for one.
     pub fn handle_timeout(&mut self, name: u32, data: &Reassembly) -> Option<Wire> {
         (self.pending > 0).then(|| self.ack(name, false, data))
     }
@@ -70,7 +71,7 @@ impl Receiver {
     fn ack(&mut self, subflow: u32, ce: bool, data: &Reassembly) -> Wire {
         (self.pending, self.deadline) = (0, NEVER);
         let Newest { packet, path, stamp } = self.newest;
-        // The newest packet is among the 64 that the bitmap tells of, with those that were sent before it.
+        // The newest packet is among the 64 in the bitmap, along with those sent before it.
         let base = packet.saturating_sub(63).max(data.next());
         let answer = Answer { packet, path, base, bitmap: data.bitmap(base) };
         Wire {

@@ -22,12 +22,12 @@ enum Fate {
     Lost,
 }
 
-/// A packet that was sent, as it was sent last.
+/// The last transmission of a packet.
 #[derive(Debug, Clone, Copy)]
 struct Packet {
     sent: Time,
     path: u32,
-    /// How often it was sent before.
+    /// How many times it was sent before.
     again: u32,
     fate: Fate,
     /// The amount delivered by then.
@@ -41,7 +41,7 @@ pub(crate) struct Next {
     pub path: u32,
     /// It was sent before.
     pub again: bool,
-    /// The receiver is to ACK it at once: nothing more goes out before there is news of it.
+    /// The receiver should ACK it at once: nothing more goes out until the sender hears about it.
     pub asks: bool,
 }
 
@@ -56,32 +56,33 @@ pub(crate) struct Sender {
     una: u32,
     /// By number from `una` on.
     packets: VecDeque<Packet>,
-    /// To be sent again, in the order in which they were lost. Those that have arrived meanwhile are passed over.
+    /// To be sent again, in the order in which they were lost. Packets that have arrived meanwhile are
+    /// skipped.
     lost: VecDeque<u32>,
-    /// Packets in the order in which they were sent, with how often each had been sent: of those that were sent again, or
-    /// have arrived, the older ones mean nothing.
+    /// Packets in the order in which they were sent, with the number of earlier transmissions of each. Older
+    /// entries of packets that were sent again, or have arrived, are ignored.
     order: VecDeque<(u32, u32)>,
     in_flight: u32,
-    /// Where a round of the controller's ends, and what a controller of TCP's keeps to.
+    /// Where a round of the controller ends, and the state for a TCP controller.
     pub(super) round: tcp::Round,
     /// bytes/us; 0 = none.
     pace: u32,
-    /// With a pace: when the next packet may leave; whether one waits for that.
+    /// With a pace: when the next packet may leave, and whether one waits for this.
     next: Time,
     waits: bool,
     /// The time at which the oldest packet in flight is given up.
     expiry: Time,
-    /// When the timer backed off last. Packets that had been sent before do not make it do so again.
+    /// When the timer last backed off. Packets sent before then do not make it back off again.
     backed_off: Time,
     /// The application had nothing more to send.
     app_limited: bool,
     delivery: Delivery,
-    /// Of the packet that the next ACK answers.
+    /// The hops of the packet that the next ACK answers.
     hops: Vec<Hop>,
 }
 
 impl Sender {
-    /// The connection reports to its controller before the first packet.
+    /// Reports to the controller before the first packet.
     pub fn new(spraying: Spraying, group: &mut Group) -> Self {
         let Spraying { balancer, paths, stream, base_rtt, line_rate } = spraying;
         let mut sender = Self {
@@ -143,8 +144,8 @@ impl Sender {
         }
     }
 
-    /// What goes out now, of a message of which the application has written the packets below `written`: what was lost
-    /// first, as far as the window of `cwnd` packets goes.
+    /// The packet to send now, from a message of which the application has written the packets below
+    /// `written`: lost packets first, as far as the window of `cwnd` packets allows.
     pub fn poll(
         &mut self,
         now: Time,
@@ -192,7 +193,7 @@ impl Sender {
         Some(Next { packet, path, again, asks: self.in_flight >= cwnd || !more })
     }
 
-    /// Notes a transmission: how often the packet was sent before.
+    /// Records a transmission. Returns how many times the packet was sent before.
     fn transmit(&mut self, now: Time, packet: u32, path: u32) -> u32 {
         let known = self.delivery.send(now, self.in_flight == 0);
         self.in_flight += 1;
@@ -285,7 +286,7 @@ impl Sender {
         self.set_expiry(now, config, own);
     }
 
-    /// Tells the controller.
+    /// Reports to the controller.
     fn steer(&mut self, report: &Report, rtt: u32, config: &Config, group: &mut Group, own: &mut Subflow) {
         let (una, sent) = (self.una, self.sent());
         let subflow = &mut group[0];
@@ -321,14 +322,14 @@ impl Sender {
         None
     }
 
-    /// The timer is that of the oldest packet. If an RTT sample has made it end earlier than now, it ends now.
+    /// Sets the timer for the oldest packet. If an RTT sample has moved its end before now, it ends now.
     fn set_expiry(&mut self, now: Time, config: &Config, own: &Subflow) {
         let oldest = self.oldest();
         let end = |(_, sent, _): (u32, Time, u32)| sent.saturating_add(own.rtt.rto(config)).max(now);
         self.expiry = oldest.map_or(NEVER, end);
     }
 
-    /// A packet is lost: whether it was in flight.
+    /// A packet is lost. Returns whether it was in flight.
     fn lose(&mut self, packet: u32) -> bool {
         let place = packet.checked_sub(self.una);
         let Some(own) = place.and_then(|p| self.packets.get_mut(p as usize)) else { return false };

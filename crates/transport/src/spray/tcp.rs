@@ -1,19 +1,19 @@
-//! How a sprayed connection drives a controller of TCP's: by rounds instead of TCP's congestion states.
+//! How a sprayed connection drives a TCP controller: by rounds instead of TCP's congestion states.
 //!
-//! A mark cuts the window once a round, a trimmed or lost packet too, and a loss in the round of a mark deepens its cut
-//! (RFC 8257 §3.5). The window goes down at once, and does not rise in the round of a cut. There is no slow start after
-//! a timer: it fires for single packets.
+//! A mark cuts the window once a round, and so does a trimmed or lost packet; a loss in the round of a mark
+//! deepens its cut (RFC 8257 §3.5). The window goes down at once, and does not rise in the round of a cut.
+//! There is no slow start after a timer: it fires for single packets.
 
 use tresse_controllers::{Ack, Cause, Group, Hooks, Report, State};
 
 use crate::subflow::Subflow;
 
-/// A round: what is sent until all that was in flight when it began has arrived.
+/// A round: the packets sent until all that were in flight when it began have arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Round {
     /// It ends when all packets below have arrived.
     end: u32,
-    /// The same of the round of the last cut, and the window before it.
+    /// The same for the round of the last cut, and the window before it.
     cut_end: u32,
     before: u32,
     /// It has begun since `grow` was last called.
@@ -21,7 +21,7 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// Whether it has ended, with all packets below `una` there.
+    /// Whether it has ended, when all packets below `una` have arrived.
     pub fn is_over(&self, una: u32) -> bool {
         una > self.end
     }
@@ -59,7 +59,7 @@ impl Round {
             ack.new_round = std::mem::take(&mut self.begun).into();
             group.grow(0, &ack);
         }
-        // What this ACK told was of the round of the cut, also if it ends it.
+        // The contents of this ACK belong to the round of the cut, even if the ACK ends it.
         if una >= self.cut_end {
             group[0].state = State::Open;
         }

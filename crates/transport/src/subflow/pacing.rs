@@ -31,16 +31,16 @@ struct Path {
 pub(super) struct Pacer {
     /// Bytes a second; 0 before there is an RTT sample.
     rate: u64,
-    /// Segments of one burst.
+    /// Segments per burst.
     burst: u32,
     /// The earliest time of the next burst (`tcp_wstamp_ns`).
     next: Time,
-    /// When the present burst began, and how many segments it may still have.
+    /// When the current burst began, and how many segments it may still have.
     began: Time,
     left: u32,
-    /// How late the present burst began; up to half of it need not be paced.
+    /// How late the current burst began; up to half of it need not be paced.
     credit: Time,
-    /// Something could be sent if it were later.
+    /// Something could be sent if pacing allowed it.
     pub waiting: bool,
 }
 
@@ -70,7 +70,7 @@ impl Pacer {
         now >= self.next || (self.left > 0 && now == self.began)
     }
 
-    /// When the one that waits may leave.
+    /// When the waiting segment may leave.
     #[inline]
     pub fn next(&self) -> Time {
         self.next
@@ -97,7 +97,7 @@ impl Pacer {
 }
 
 impl Subflow {
-    /// Whether what could be sent now has to wait for the pacing.
+    /// Whether a segment that could be sent now has to wait for the pacing.
     #[inline]
     pub(super) fn must_wait(&mut self, now: Time) -> bool {
         let Some(pacer) = &mut self.pacer else { return false };
@@ -112,7 +112,7 @@ impl Subflow {
         }
     }
 
-    /// Brings the pacing rate up to date with the window.
+    /// Updates the pacing rate to the window.
     #[inline]
     pub(super) fn set_pace(&mut self, config: &Config, own: &controllers::Subflow) {
         if let Some(pacer) = &mut self.pacer {

@@ -1,23 +1,23 @@
 //! Protective Load Balancing: a flow that stays congested asks for another path (Qureshi et al., SIGCOMM 2022;
 //! Linux 6.2 and later, `net/ipv4/tcp_plb.c`). Names of functions and parameters are Linux's.
 //!
-//! A round ends when everything is ACKed that had been sent when it began (`dctcp_update_alpha`). The ACK that
-//! ends it belongs to it; in kernels that call the congestion controller before they count what an ACK
-//! delivers, it belongs to the next.
+//! A round ends when everything that had been sent when it began is ACKed (`dctcp_update_alpha`). The ACK
+//! that ends it belongs to it; in kernels that call the congestion controller before they count the segments
+//! that an ACK delivers, it belongs to the next round.
 
 use tresse_units::{SplitMix, Time};
 
 use super::Subflow;
 use crate::{Config, Echo, Plb};
 
-/// `struct tcp_plb_state`, and the counts of the present round.
+/// `struct tcp_plb_state`, and the counts of the current round.
 #[derive(Debug, Default)]
 pub(super) struct Balancer {
-    /// Which subflow it is: no two draw the same suspensions.
+    /// The subflow's number: no two draw the same suspensions.
     number: u64,
     /// `consec_cong_rounds`, at most `rehash_rounds`.
     congested_rounds: u32,
-    /// `pause_until`: there is no suspension any more from then on.
+    /// `pause_until`: when the suspension ends.
     paused_until: Time,
     /// Suspensions so far.
     pauses: u64,
@@ -98,8 +98,8 @@ impl Subflow {
         }
     }
 
-    /// A retransmission timeout, perhaps the first of a loss episode (`CA_EVENT_LOSS`; Linux counts none that
-    /// falls into a reduction or recovery). Every one asks for another path, in Linux with or without PLB
+    /// A retransmission timeout, perhaps the first of a loss episode (`CA_EVENT_LOSS`; Linux counts none
+    /// during a reduction or recovery). Every timeout asks for another path, in Linux with or without PLB
     /// (`tcp_write_timeout`).
     pub(super) fn balance_after_timeout(&mut self, now: Time, first: bool, config: &Config) {
         if let (Some(balancer), Some(plb)) = (&mut self.balancer, &config.plb) {
@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    /// How long a subflow is suspended is the same forever: results rest on it.
+    /// The length of a suspension must never change: results depend on it.
     #[test]
     fn a_subflow_has_its_own_suspensions() {
         let plb =

@@ -12,10 +12,9 @@ pub(super) struct Prr {
 }
 
 impl Prr {
-    /// RFC 6937 §3.1: how many packets may go for an ACK that delivers `delivered`. Above `ssthresh`
-    /// they keep its proportion to the window before; below, it is slow start's bound if the ACK is a
-    /// `safe` one (it advances and shows no further loss), else packet conservation's (Linux since
-    /// 3.12).
+    /// RFC 6937 §3.1: how many packets may go for an ACK that delivers `delivered`. Above `ssthresh` they
+    /// keep its ratio to the window before; below, slow start's bound applies if the ACK is `safe` (it
+    /// advances and shows no further loss), otherwise packet conservation's (Linux since 3.12).
     pub fn allowance(&mut self, delivered: u32, safe: bool, in_flight: u32, ssthresh: u32) -> u32 {
         self.delivered += delivered;
         let send = if in_flight > ssthresh {

@@ -12,16 +12,16 @@ use crate::{Block, Config, Wire};
 /// Recoveries without a DSACK after which the reordering window is small again (§6.2 step 4).
 const PERSIST: u32 = 16;
 
-/// The most quarters of the shortest RTT that the reordering window has (Linux; the RFC has no bound
-/// but the smoothed RTT).
+/// The most quarters of the shortest RTT in the reordering window (Linux; the only bound in the RFC is the
+/// smoothed RTT).
 const MOST_STEPS: u32 = 255;
 
-/// §5.2 and §7.1: what RACK-TLP keeps of a connection.
+/// §5.2 and §7.1: the state of RACK-TLP for a connection.
 #[derive(Debug, Default)]
 pub(super) struct Rack {
     /// `RACK.xmit_ts` and `RACK.end_seq`: the latest transmission of those that have arrived.
     newest: (Time, u32),
-    /// `RACK.rtt`: how long it took.
+    /// `RACK.rtt`: the RTT of that transmission.
     rtt: Time,
     /// `RACK.fack`: one after the highest segment that has arrived.
     fack: u32,
@@ -69,8 +69,8 @@ impl Rack {
         }
     }
 
-    /// §6.2 step 4, when an ACK brings a DSACK. As in Linux, a DSACK says nothing about the
-    /// reordering window before reordering was seen.
+    /// §6.2 step 4, when an ACK brings a DSACK. As in Linux, a DSACK does not affect the reordering window
+    /// before reordering was seen.
     fn widen(&mut self, una: u32, nxt: u32, dsack: bool) {
         if self.dsack_round.is_some_and(|round| una >= round) {
             self.dsack_round = None;
@@ -99,8 +99,8 @@ impl Rack {
     }
 }
 
-/// The duplicate that an ACK reports: RFC 2883 §4, its first block lies below the cumulative ACK or
-/// within the second.
+/// The duplicate that an ACK reports: RFC 2883 §4, its first block is below the cumulative ACK or within the
+/// second.
 fn dsack(wire: &Wire) -> Option<Block> {
     let blocks = &wire.blocks[..wire.block_count.into()];
     let first = *blocks.first()?;
@@ -115,7 +115,7 @@ impl Subflow {
         let min_rtt = self.rtt.min();
         let mut each = |segment| rack.deliver(now, segment, wire.stamp, min_rtt);
         let mut delivered = self.board.acknowledge_timed(wire.seq, &mut each);
-        // In order, for a block below another in the same ACK is no reordering.
+        // In order, because a block below another in the same ACK is no reordering.
         let mut blocks = wire.blocks;
         let blocks = &mut blocks[..wire.block_count.into()];
         blocks.sort_unstable_by_key(|b| b.start);
@@ -146,8 +146,8 @@ impl Subflow {
         if wire.seq < end {
             return;
         }
-        // The probe repaired a loss if what it sent again arrived once only: then more than it is ACKed,
-        // and neither a DSACK nor a duplicate ACK has told of a second arrival.
+        // The probe repaired a loss if its segment arrived only once: then more than it is ACKed, and neither
+        // a DSACK nor a duplicate ACK has reported a second arrival.
         let repaired = rack.probe.again && !of_probe;
         if !repaired || wire.seq > end || !fresh {
             rack.probe.end = None;
@@ -157,8 +157,8 @@ impl Subflow {
         }
     }
 
-    /// §6.2 step 5, on every ACK (Linux: on those that deliver something): marks what is lost. Sets the
-    /// timer if some may be, later; whether it did.
+    /// §6.2 step 5, on every ACK (Linux: on those that deliver something): marks losses. Sets the timer if
+    /// more may follow later, and returns whether it did.
     pub(super) fn detect_losses(&mut self, now: Time, config: &Config, state: State) -> bool {
         let Some(rack) = &mut self.rack else { return false };
         let sure = state >= State::Recovery || self.board.sacked() >= self.duplicate_threshold;
@@ -292,8 +292,7 @@ impl Subflow {
         }
     }
 
-    /// §6.3, after a timeout: marks what is lost, and returns the window that it leaves (Linux's
-    /// `tcp_enter_loss`).
+    /// §6.3, after a timeout: marks losses, and returns the resulting window (Linux's `tcp_enter_loss`).
     pub(super) fn lose_by_time(&mut self, now: Time) -> u32 {
         if let Some(rack) = &mut self.rack {
             rack.probe = Probe::default();

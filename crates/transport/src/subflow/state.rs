@@ -6,7 +6,7 @@ use super::{Prr, Subflow};
 use crate::{Config, Recovery, Reduction};
 
 impl Subflow {
-    /// Linux's `tcp_fastretrans_alert`, without undo: first, what an ACK ends.
+    /// Linux's `tcp_fastretrans_alert`, without undo: first, the states that an ACK ends.
     pub(super) fn leave_state(
         &mut self,
         seq: u32,
@@ -16,12 +16,12 @@ impl Subflow {
         i: usize,
     ) {
         let reno = !config.recovery.uses_sack();
-        // Without SACK, duplicate ACKs for what lies below high_seq would start a false recovery:
-        // hold the state until something above it is ACKed (RFC 6582 §4.1).
+        // Without SACK, duplicate ACKs for segments below high_seq would start a false recovery: hold the
+        // state until something above it is ACKed (RFC 6582 §4.1).
         let passed = if reno { seq > self.high_seq } else { seq >= self.high_seq };
         match group[i].state {
             State::Open | State::Disorder => {}
-            // What it grew by since the cut stays.
+            // The growth since the cut stays.
             State::Cwr if seq > self.high_seq && config.grow_in_cwr => group[i].state = State::Open,
             State::Cwr if seq > self.high_seq => Self::end_reduction(group, i),
             State::Recovery if passed || (advanced && config.recovery.ends_with_first_ack()) => {
@@ -34,13 +34,13 @@ impl Subflow {
             }
             State::Cwr | State::Recovery | State::Loss => {}
         }
-        // Duplicates stood for segments that are ACKed now; those of a go-back-N stand for nothing.
+        // Duplicates represented segments that are ACKed now; those of a go-back-N mean nothing.
         if reno && advanced && group[i].state != State::Recovery {
             self.board.forget_duplicates();
         }
     }
 
-    /// Second, what it begins; with RACK, losses have been marked.
+    /// Second, the states that it begins; with RACK, losses have already been marked.
     pub(super) fn enter_state(
         &mut self,
         seq: u32,
@@ -84,7 +84,7 @@ impl Subflow {
         }
     }
 
-    /// With RFC 6675: marks what is lost.
+    /// With RFC 6675: marks losses.
     pub(super) fn judge(&mut self, config: &Config) {
         if config.recovery == Recovery::Sack {
             self.board.judge(self.duplicate_threshold);
@@ -103,7 +103,7 @@ impl Subflow {
         self.recover_end = self.board.nxt() + 1;
         self.forget_probe();
         match config.recovery {
-            // The reduction lets the first retransmission go.
+            // The reduction releases the first retransmission.
             Recovery::Rack => return,
             Recovery::Sack => self.board.judge(self.duplicate_threshold),
             Recovery::GoBackN | Recovery::Reno | Recovery::RenoOnce | Recovery::NewReno => {
@@ -131,7 +131,7 @@ impl Subflow {
         true
     }
 
-    /// Whether there is one: not if the mark is ignored.
+    /// Returns whether a reduction begins: not if the mark is ignored.
     pub(super) fn start_reduction(
         &mut self,
         cause: Cause,
@@ -156,7 +156,8 @@ impl Subflow {
         true
     }
 
-    /// A recovery begins in the round after a cut for a mark, which may have been smaller than the loss asks for.
+    /// A recovery begins in the round after a cut for a mark, which may have been smaller than the loss
+    /// requires.
     fn deepen_reduction(&mut self, config: &Config, group: &mut Group, i: usize) {
         if !group.deepen(i, self.prr.prior_cwnd) {
             return;
@@ -165,7 +166,7 @@ impl Subflow {
         if !self.uses_prr(config, State::Recovery) {
             own.cwnd = own.cwnd.min(own.ssthresh);
         } else if !self.uses_prr(config, State::Cwr) {
-            // The mark's cut was made at once: PRR begins with what it left.
+            // The mark's cut was made at once: PRR begins with the resulting window.
             self.prr = Prr { prior_cwnd: own.cwnd, delivered: 0, out: 0 };
         }
     }
@@ -182,8 +183,7 @@ impl Subflow {
         config.reduction == Reduction::Prr || (state == State::Recovery && config.recovery.uses_sack())
     }
 
-    /// The window that lets go as many packets as the reduction allows now; `safe` as in
-    /// [`Prr::allowance`].
+    /// The window that releases as many packets as the reduction allows now; `safe` as in [`Prr::allowance`].
     pub(super) fn reduce(&mut self, delivered: u32, safe: bool, group: &mut Group, i: usize) {
         if delivered == 0 || self.prr.prior_cwnd == 0 {
             return;
@@ -194,8 +194,9 @@ impl Subflow {
     }
 }
 
-/// The window after a mark with another floor than the controller's. With a lower one: one packet less, if the
-/// controller's own keeps the window from going down. A mark that only ends slow start stays without a cut.
+/// The window after a mark with a floor other than the controller's. With a lower one: one packet less, if
+/// the controller's own floor keeps the window from going down. A mark that only ends slow start still makes
+/// no cut.
 fn with_floor(floor: u32, window: u32, group: &Group, i: usize) -> u32 {
     let (own, least) = (&group[i], group.scheme().controller().min_cwnd());
     let held = own.cwnd <= least && own.cwnd >= own.ssthresh;

@@ -17,7 +17,7 @@ fn receiver(config: Config, subflows: usize) -> Receiver {
     Receiver::new(config, subflows, 1000 * u64::from(MSS))
 }
 
-/// The sequence numbers of the ACKs that a packet calls for.
+/// The sequence numbers of the ACKs that a packet triggers.
 fn seqs(acks: Acks) -> Vec<u32> {
     acks.0.into_iter().flatten().map(|wire| wire.seq).collect()
 }
@@ -58,7 +58,7 @@ fn an_ack_may_cover_more_than_two() {
     assert_eq!(acked, [5, 10, 15, 20]);
 }
 
-/// RFC 5681 §4.2: out of order, a gap that is filled wholly or in part, a duplicate: all at once.
+/// RFC 5681 §4.2: out of order, a gap filled wholly or in part, a duplicate: each is ACKed at once.
 #[test]
 fn a_gap_is_acked_at_once() {
     let mut receiver = receiver(Config { recovery: Recovery::Sack, ..with(RULE) }, 1);
@@ -74,7 +74,7 @@ fn a_gap_is_acked_at_once() {
     assert_eq!(feed(&mut receiver, 7), [8]);
 }
 
-/// RFC 8257 §3.2: the packets before the change are ACKed as what they were, the new one at once.
+/// RFC 8257 §3.2: the packets before the change are ACKed with their own state, the new one at once.
 #[test]
 fn dctcp_acks_a_change_of_ce_at_once() {
     let mut receiver = receiver(Config { echo: Echo::Dctcp, ..with(RULE) }, 1);
@@ -118,7 +118,7 @@ fn two_bits_ack_a_run_of_marks_in_pairs() {
     assert_eq!(told, [vec![1], vec![2; 20]].concat(), "the change at once, then pairs");
 }
 
-/// The first mark only: from there on every ACK echoes it until CWR. Linux does the same
+/// Only the first mark: after it every ACK echoes it until CWR. Linux does the same
 /// (`tcp_enter_quickack_mode` in `__tcp_ecn_check_ce`: "sender can have a very low cwnd").
 #[test]
 fn rfc_3168_acks_the_first_mark_at_once() {
@@ -168,8 +168,8 @@ fn the_first_packet_that_waits_sets_the_timer_and_the_timestamp() {
     assert_eq!(acks.0[1].map(|wire| (wire.seq, wire.stamp)), Some((4, 50)));
 }
 
-/// A message of 115 segments without loss: 16 ACKs, then one for each second segment of 99, the last
-/// one by itself. Nobody waits for the timer while the window is large.
+/// A message of 115 segments without loss: 16 ACKs, then one for every second segment of 99, the last one
+/// separately. Nothing waits for the timer while the window is large.
 #[test]
 fn a_message_costs_half_as_many_acks_as_segments() {
     let pipe = Pipe::single(with(DelayedAck { quick: 16, ..RULE }), 115).run(SECOND);

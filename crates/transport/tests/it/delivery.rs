@@ -1,5 +1,5 @@
-//! Whatever is lost, doubled, delayed or marked, a finite number of times: the message arrives whole,
-//! each segment once, in finite time, and both ends come to rest.
+//! With any finite number of losses, duplicates, delays and marks, the message arrives completely, each
+//! segment once, in finite time, and both ends come to rest.
 //!
 //! The development profile checks overflows, so a count that falls below zero panics here.
 
@@ -140,8 +140,8 @@ proptest! {
         prop_assert_eq!((sent, sent + again), (segments, pipe.data.len() as u64));
     }
 
-    /// Without losses nothing is taken for lost, and no retransmission timer fires. Nothing is sent
-    /// twice but by probes: an ACK that waits for the delayed-ACK timer may come after a probe.
+    /// Without losses nothing is declared lost, and no retransmission timer fires. Only probes send anything
+    /// twice: an ACK that waits for the delayed-ACK timer may come after a probe.
     #[test]
     fn without_losses_nothing_is_repaired(scenario in scenario()) {
         let mut clean = scenario;

@@ -1,4 +1,4 @@
-//! Marks: one cut a window, no growth while it is being cut, and an echo that loses none.
+//! Marks: one cut per window, no growth while it is being cut, and an echo that loses none.
 
 use std::sync::Arc;
 
@@ -45,8 +45,8 @@ fn a_window_of_marks_is_one_cut_and_no_growth() {
     }
 }
 
-/// `grow_in_cwr`: the same window of marks, and every ACK after the first adds its part: nine fifths, one of them
-/// a packet while the window was 5, four sixths left over. What was gained stays when the round ends.
+/// `grow_in_cwr`: the same window of marks, and every ACK after the first adds its part: nine fifths, one of
+/// them a packet while the window was 5, four sixths left over. The growth stays when the round ends.
 #[test]
 fn a_window_may_grow_while_it_is_being_cut() {
     let mut sender = sender(Config { grow_in_cwr: true, ..with(Echo::Dctcp) }, 1, 1000);
@@ -62,7 +62,8 @@ fn a_window_may_grow_while_it_is_being_cut() {
     assert_eq!(sender.counters(0).mark_cuts, 1);
 }
 
-/// With every packet marked Reno stays at its floor of 2 packets; `floor` takes the last one too, or leaves more.
+/// With every packet marked Reno stays at its floor of 2 packets; a `floor` of 1 goes below it, and a higher
+/// one leaves more.
 #[test]
 fn a_floor_takes_the_place_of_the_controllers() {
     for (floor, least) in [(None, 2), (Some(1), 1), (Some(2), 2), (Some(3), 3)] {
@@ -101,7 +102,7 @@ fn marks_in_the_next_window_cut_again() {
     }
 }
 
-/// With every packet marked, for a long time, cuts come no more often than round trips.
+/// With every packet marked for a long time, cuts are no more frequent than round trips.
 #[test]
 fn cuts_lie_a_round_trip_apart() {
     for echo in ECHOES {
@@ -118,14 +119,14 @@ fn cuts_lie_a_round_trip_apart() {
     }
 }
 
-/// A mark and a loss in one window are one cut, whichever is seen first. RFC 3168 §6.1.2: the CWR
-/// flag follows every reduction; without it the echo of a mark goes on after the recovery, and the
-/// window is cut again.
+/// A mark and a loss in one window cause one cut, whichever is seen first. RFC 3168 §6.1.2: the CWR flag
+/// follows every reduction; without it the echo of a mark goes on after the recovery, and the window is cut
+/// again.
 #[test]
 fn a_mark_and_a_loss_in_one_window_are_one_cut() {
     for echo in ECHOES {
         for recovery in [Recovery::NewReno, Recovery::Sack] {
-            // Linux leaves a SACK recovery at high_seq, where the echo still stands, and cuts again.
+            // Linux leaves a SACK recovery at high_seq, where the echo is still on, and cuts again.
             if (echo, recovery) == (Echo::Rfc3168, Recovery::Sack) {
                 continue;
             }
@@ -149,8 +150,8 @@ fn a_mark_and_a_loss_in_one_window_are_one_cut() {
     }
 }
 
-/// RFC 8257 §3.5: where a mark's cut is small, a loss in the same window takes it to half of the window before both;
-/// where the mark has halved already, a window is cut once.
+/// RFC 8257 §3.5: if a mark's cut is small, a loss in the same window takes it to half of the window before
+/// both; if the mark has already halved it, the window is cut only once.
 #[test]
 fn a_loss_in_the_window_of_a_mark_is_answered() {
     for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
@@ -172,7 +173,7 @@ fn a_loss_in_the_window_of_a_mark_is_answered() {
     }
 }
 
-/// The same where the timer tells of the loss.
+/// The same if the timer detects the loss.
 #[test]
 fn a_timeout_in_the_window_of_a_mark_is_answered() {
     for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
@@ -183,8 +184,7 @@ fn a_timeout_in_the_window_of_a_mark_is_answered() {
     }
 }
 
-/// DCTCP with that alpha, 1/1024,; segment 2 is marked, and of the first 106 those are lost
-/// of which `lost` says so.
+/// DCTCP with this alpha, in 1/1024; segment 2 is marked, and `lost` decides which of the first 106 are lost.
 fn marked_and_lost(config: Config, alpha: u64, lost: impl Fn(u32) -> bool + 'static) -> Pipe {
     let dctcp = find("dctcp").expect("it is built in");
     let scheme = ConfiguredController::new(dctcp, [("alpha_start", alpha)]).expect("in its range");
@@ -202,20 +202,20 @@ fn cwr_flags(pipe: &Pipe) -> Vec<u32> {
     pipe.data.iter().filter(|s| s.flags & Wire::CWR != 0).map(|s| s.seq).collect()
 }
 
-/// RFC 3168 §6.1.2: the first new packet after a cut says so, once.
+/// RFC 3168 §6.1.2: the first new packet after a cut reports it, once.
 #[test]
 fn the_first_new_segment_after_a_cut_tells_of_it() {
     let marked = |s: &Sent| if s.seq == 3 { Fate::Mark } else { Fate::Pass };
     let pipe = Pipe::single(with(Echo::Rfc3168), 200).data_fate(marked).run(SECOND);
     assert_eq!(pipe.sender.counters(0).mark_cuts, 1);
-    // Segments 0-2 were ACKed, each let two go: 16 is the next.
+    // Segments 0-2 were ACKed, each released two: 16 is the next.
     assert_eq!(cwr_flags(&pipe), [16]);
     // The echo lasts from segment 3 until 16 has arrived.
     let echoed: Vec<_> = pipe.acks.iter().filter(|(_, wire)| wire.ce > 0).map(|(_, wire)| wire.seq).collect();
     assert_eq!(echoed, (4..=16).collect::<Vec<_>>());
 }
 
-/// RFC 3168 §6.1.2: "reduces its congestion window for any reason": also a loss, also a timeout.
+/// RFC 3168 §6.1.2: "reduces its congestion window for any reason": including a loss and a timeout.
 #[test]
 fn a_loss_is_told_as_a_cut_too() {
     for recovery in [Recovery::NewReno, Recovery::Sack] {
@@ -234,8 +234,8 @@ fn a_timeout_is_told_as_a_cut_too() {
     assert_eq!(cwr_flags(&pipe), [26]);
 }
 
-/// RFC 3168 §6.1.3: ECE on every ACK from the first mark until CWR arrives; a mark on the very packet
-/// that carries CWR begins anew.
+/// RFC 3168 §6.1.3: ECE on every ACK from the first mark until CWR arrives; a mark on the very packet that
+/// carries CWR starts again.
 #[test]
 fn ece_stays_until_cwr_arrives() {
     let mut receiver = Receiver::new(with(Echo::Rfc3168), 1, 1 << 20);
@@ -251,7 +251,7 @@ fn ece_stays_until_cwr_arrives() {
     assert_eq!(echo, [0, 1, 1, 1, 0, 0, 1, 1, 1, 0]);
 }
 
-/// XMP §2.1: no ACK can tell more than three marks; what is left is told by those that follow.
+/// XMP §2.1: no ACK can report more than three marks; later ACKs report the rest.
 #[test]
 fn two_bits_tell_three_marks_and_keep_the_rest() {
     let delayed_ack = DelayedAck { every: 8, timer: 40 * MILLISECOND, quick: 0, quick_again: false };
@@ -265,7 +265,7 @@ fn two_bits_tell_three_marks_and_keep_the_rest() {
     assert_eq!(told.iter().max(), Some(&3), "eight marks wait for an ACK: {told:?}");
 }
 
-/// Marks on a random part of the packets, then enough unmarked ones for what is left to be told.
+/// Marks on a random part of the packets, then enough unmarked ones to report the rest.
 fn marked() -> impl Strategy<Value = Vec<bool>> {
     prop::collection::vec((any::<bool>(), 1..10usize), 1..25)
         .prop_map(|runs| runs.iter().flat_map(|&(ce, n)| std::iter::repeat_n(ce, n)).collect())
@@ -280,7 +280,7 @@ fn delayed_ack(every: std::ops::Range<u32>) -> impl Strategy<Value = DelayedAck>
     })
 }
 
-/// The marks that were put on, that ACKs told, and that the sender counted.
+/// The marks that were set, those that ACKs reported, and those that the sender counted.
 fn play(config: Config, marked: Vec<bool>, tail: u32) -> (u64, u64, u64) {
     let segments = marked.len() as u32 + tail;
     let pipe = Pipe::single(config, segments)
@@ -296,7 +296,7 @@ fn play(config: Config, marked: Vec<bool>, tail: u32) -> (u64, u64, u64) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// RFC 8257 §3.2: the sender knows of each packet whether it was marked, delayed ACKs or not.
+    /// RFC 8257 §3.2: the sender knows for each packet whether it was marked, with or without delayed ACKs.
     #[test]
     fn dctcp_counts_every_mark(marked in marked(), delayed_ack in delayed_ack(1..9)) {
         let (put, _, counted) = play(Config { delayed_ack, ..with(Echo::Dctcp) }, marked, 1);
@@ -310,14 +310,14 @@ proptest! {
         prop_assert_eq!((told, counted), (put, put));
     }
 
-    /// With longer delays marks are left over, and later ACKs tell of them.
+    /// With longer delays marks are left over, and later ACKs report them.
     #[test]
     fn two_bits_count_every_mark_in_the_end(marked in marked(), delayed_ack in delayed_ack(4..9)) {
         let (put, told, counted) = play(Config { delayed_ack, ..with(Echo::TwoBit) }, marked, 600);
         prop_assert_eq!((told, counted), (put, put));
     }
 
-    /// One mark, wherever it falls, is one cut: never missed, never taken for two.
+    /// One mark on any packet causes one cut: never missed, never counted twice.
     #[test]
     fn a_lone_mark_is_one_cut_with_rfc_3168(seq in 0..100u32, delayed_ack in delayed_ack(1..4)) {
         let pipe = Pipe::single(Config { delayed_ack, ..with(Echo::Rfc3168) }, 150)

@@ -13,7 +13,7 @@ fn with(gro: Gro) -> Config {
     Config { gro, delayed_ack: RULE, recovery: Recovery::Rack, ..config() }
 }
 
-/// A receiver, and the time up to which it was led: (time, what is expected next, ECE) of its ACKs.
+/// A receiver, the time that it has reached, and (time, next expected segment, ECE) of its ACKs.
 struct Host {
     receiver: Receiver,
     acks: Vec<(Time, u32, u8)>,
@@ -45,8 +45,8 @@ impl Host {
     }
 }
 
-/// Packets every 12 us, as on 1 Gbit/s: the first is polled at once and waits for a second one; what
-/// comes in the next 50 us is one ACK.
+/// Packets every 12 us, as on 1 Gbit/s: the first is polled at once and waits for a second one; those of the
+/// next 50 us get one ACK.
 #[test]
 fn a_burst_is_acked_once_a_poll() {
     let mut host = Host::new(with(GRO));
@@ -54,13 +54,13 @@ fn a_burst_is_acked_once_a_poll() {
         host.feed(12 * u64::from(seq), &data(seq, 0), false);
     }
     assert_eq!(host.acks, [(50, 5, 0), (100, 9, 0), (150, 13, 0)]);
-    // The last one is alone at its poll, 200 us, and waits for the timer from there on.
+    // The last one is alone at its poll, at 200 us, and then waits for the timer.
     host.wait(SECOND);
     assert_eq!(host.acks[3..], [(40_200, 14, 0)]);
     assert_eq!(host.receiver.deadline(0), NEVER);
 }
 
-/// Packets that come less often than polls are not delayed.
+/// Packets that are less frequent than polls are not delayed.
 #[test]
 fn sparse_packets_are_not_delayed() {
     let mut host = Host::new(with(GRO));
@@ -90,7 +90,7 @@ fn only_like_segments_in_a_row_are_merged() {
     assert_eq!(host.acks, [(2, 2, 0), (4, 4, 1)]);
     host.feed(5, &data(6, 0), false);
     host.feed(6, &data(7, 0), false);
-    // 4 was marked otherwise than 3, which is ACKed at once; 6 and 7 lie behind a gap and are one ACK.
+    // 4 was marked differently from 3, which is ACKed at once; 6 and 7 are behind a gap and get one ACK.
     assert_eq!(host.acks[2..], [(5, 5, 0)]);
     host.feed(7, &data(5, 0), false);
     assert_eq!(host.acks[3..], [(7, 5, 0)]);
@@ -102,13 +102,13 @@ fn only_like_segments_in_a_row_are_merged() {
 fn a_message_costs_fewer_acks() {
     let count = |gro| Pipe::single(with(gro), 2000).run(SECOND).settle(SECOND).acks.len();
     let (alone, merged) = (count(Gro::OFF), count(GRO));
-    // At most one a poll, and two for the ends of each of some eight rounds.
+    // At most one per poll, and two for the ends of each of some eight rounds.
     assert!(alone >= 1000, "{alone}");
     assert!(merged < alone / 4, "{merged} instead of {alone}");
 }
 
-/// A duplicate shows that the sender missed an ACK; a pause of more than `rto_min`, that it may start
-/// anew with a small window.
+/// A duplicate shows that the sender missed an ACK; a pause of more than `rto_min` shows that it may restart
+/// with a small window.
 #[test]
 fn quick_acks_come_back() {
     let delayed_ack = DelayedAck { quick: 3, quick_again: true, ..RULE };
@@ -128,8 +128,8 @@ fn quick_acks_come_back() {
 }
 
 proptest! {
-    /// In order, without loss, at any times and marks: every segment is covered, no ACK is later than a
-    /// poll and the timer, and with DCTCP's echo every segment's mark is told as it was.
+    /// In order, without loss, with any times and marks: every segment is covered, no ACK is later than a
+    /// poll and the timer, and with DCTCP's echo every segment's mark is reported correctly.
     #[test]
     fn merging_tells_every_mark(
         arrivals in prop::collection::vec((0..120u64, any::<bool>()), 1..200),

@@ -1,4 +1,4 @@
-//! Senders and receivers without a network: what one packet, ACK or timer does.
+//! Senders and receivers without a network: the effect of one packet, ACK or timer.
 
 mod delayed_ack;
 mod delivery;

@@ -10,7 +10,7 @@ fn paced(initial_window: u32, tso: u32) -> Config {
     Config { initial_window, tso, pacing: true, ..config() }
 }
 
-/// Lets the sender go on at its deadlines until it waits for an ACK: (time, segments) of each burst.
+/// Runs the sender at its deadlines until it waits for an ACK. Returns (time, segments) of each burst.
 fn bursts(sender: &mut Sender, mut now: Time) -> Vec<(Time, usize)> {
     let mut bursts = Vec::new();
     loop {
@@ -58,14 +58,14 @@ fn congestion_avoidance_is_paced_a_fifth_faster_than_the_window() {
     assert_eq!(poll(&mut sender, 0).len(), 20);
     sender.handle_ack(MILLISECOND, 0, &ack(20, 0, 1));
     assert_eq!((sender.group()[0].cwnd, sender.group()[0].ssthresh), (10, 10));
-    // The first round's share of growth is not there yet: nothing was sent in this state.
+    // The first round has no growth yet: nothing was sent in this state.
     let sent = bursts(&mut sender, MILLISECOND);
     assert_eq!(sent.len(), 10);
     let gap = sent[2].0 - sent[1].0;
     assert_eq!(gap, MILLISECOND * 10 / 120);
 }
 
-/// A burst is what the rate carries in 1/1024 s, and 64 kB less a half for every 512 us of the RTT; at
+/// A burst is the amount that the rate carries in 1/1024 s, plus 64 kB halved for every 512 us of the RTT; at
 /// most 64 kB and half the window, at least two segments.
 #[test]
 fn bursts_follow_the_rate_and_the_distance() {
@@ -90,7 +90,7 @@ fn bursts_keep_the_rate() {
     assert!(bursts[1..].windows(2).all(|w| w[1].0 - w[0].0 == 50 * MICROSECOND), "{bursts:?}");
 }
 
-/// Paced, the window is full at few ACKs; it grows all the same, and the message takes about as long.
+/// With pacing, the window is full at few ACKs; it still grows, and the message takes about as long.
 #[test]
 fn pacing_does_not_keep_the_window_small() {
     let time = |pacing| {

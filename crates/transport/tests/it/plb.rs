@@ -7,10 +7,10 @@ use tresse_units::Time;
 
 use crate::pipe::{Fate, MILLISECOND, Pipe, SECOND, ack, config, poll, sender};
 
-/// Without the idle rule unless a test turns it on: its flows are often idle.
+/// Without the idle rule, unless a test turns it on: the tests' flows are often idle.
 const PLB: Plb = Plb { cong_thresh: 128, rehash_rounds: 12, idle_rehash_rounds: 0, suspend: SECOND, seed: 7 };
 
-/// A flow under the test's thumb: nothing is ACKed or sent unless the test says so.
+/// A flow under the test's control: nothing is ACKed or sent unless the test says so.
 struct Flow {
     sender: Sender,
     now: Time,
@@ -25,13 +25,13 @@ impl Flow {
         flow
     }
 
-    /// Sends what the window allows; whether that asks for another path.
+    /// Sends what the window allows. Returns whether it asks for another path.
     fn send(&mut self) -> bool {
         poll(&mut self.sender, self.now);
         self.sender.take_rehash(0)
     }
 
-    /// An ACK of `segments`, a millisecond later; whether it asks for another path.
+    /// An ACK of `segments`, a millisecond later. Returns whether the flow asks for another path.
     fn ack(&mut self, segments: u32, ce: u8) -> bool {
         self.una += segments;
         self.now += MILLISECOND;
@@ -39,28 +39,29 @@ impl Flow {
         self.sender.take_rehash(0)
     }
 
-    /// An ACK of one segment, and what it lets go. With a window of one or two every ACK ends a round.
+    /// An ACK of one segment, and the segments that it releases. With a window of one or two, every ACK ends
+    /// a round.
     fn one(&mut self, ce: u8) -> bool {
         let asked = self.ack(1, ce);
         assert!(!self.send(), "only the ACK asks");
         asked
     }
 
-    /// The retransmission timeout; whether it asks for another path.
+    /// The retransmission timeout. Returns whether the flow asks for another path.
     fn timeout(&mut self) -> bool {
         self.now = self.sender.deadline(0);
         self.sender.handle_timeout(self.now, 0);
         self.send()
     }
 
-    /// One ACK of all that is outstanding, a round, and what it lets go.
+    /// One ACK of all outstanding segments, a round, and the segments that it releases.
     fn all(&mut self, ce: u8) -> bool {
         let asked = self.ack(self.sender.outstanding(0), ce);
         assert!(!self.send(), "only the ACK asks");
         asked
     }
 
-    /// How many segments, one after the other and all marked, until it asks for another path.
+    /// How many segments, one after the other and all marked, it takes until the flow asks for another path.
     fn segments_until_it_asks(&mut self) -> usize {
         (1..100_000).find(|_| self.one(1)).expect("it asks at last")
     }
@@ -87,7 +88,7 @@ fn twelve_congested_rounds_on_end_ask_for_another_path() {
     assert_eq!(flow.segments_until_it_asks(), 12);
 }
 
-/// A flow of which every packet is marked: it asks in every twelfth of its rounds, whatever the echo.
+/// A flow with every packet marked asks in every twelfth of its rounds, with any echo.
 #[test]
 fn rounds_are_those_of_dctcp_in_linux() {
     for echo in [Echo::Dctcp, Echo::TwoBit, Echo::Rfc3168] {
@@ -112,7 +113,7 @@ fn rounds_are_those_of_dctcp_in_linux() {
     }
 }
 
-/// Just half of a round's segments, and one of 256 less.
+/// Exactly half of a round's segments, and 1/256 less.
 #[test]
 fn a_round_is_congested_from_the_threshold_on() {
     for (cong_thresh, marked, congested) in [(128, 4, true), (129, 4, false), (128, 3, false), (96, 3, true)]
@@ -140,8 +141,8 @@ fn when_idle_three_rounds_are_enough() {
     assert!(flow.ack(1, 1), "nothing is");
 }
 
-/// A timeout asks for another path. For 1 to 2 times the parameter congestion does not; by how much more
-/// depends on the seed. Then it does at once, and after that every twelve rounds.
+/// A timeout asks for another path. For 1 to 2 times the parameter, depending on the seed, congestion does
+/// not. Then it does at once, and after that every twelve rounds.
 #[test]
 fn a_timeout_asks_and_then_suspends() {
     let mut ends = Vec::new();
@@ -189,7 +190,7 @@ fn a_timeout_starts_the_count_anew() {
     assert_eq!((1..100).find(|_| flow.all(1)), Some(3));
 }
 
-/// A suspension ends while nothing is sent: the next packet takes another path already.
+/// A suspension ends while nothing is sent: the next packet already takes another path.
 #[test]
 fn a_flow_that_starts_again_asks_before_its_first_packet() {
     let mut flow = Flow::new(Plb { idle_rehash_rounds: 3, ..PLB }, 1);
@@ -201,7 +202,7 @@ fn a_flow_that_starts_again_asks_before_its_first_packet() {
 }
 
 /// A timeout while the window is being reduced for a mark begins no episode in Linux (`tcp_enter_loss`): it
-/// asks, and suspends nothing.
+/// asks for another path, and suspends nothing.
 #[test]
 fn a_timeout_within_a_reduction_does_not_suspend() {
     let mut flow = Flow::new(PLB, 1);
@@ -243,7 +244,7 @@ fn without_plb_nothing_asks() {
     assert!(!sender.take_rehash(0));
 }
 
-/// The rule as a person reads it in `tcp_plb.c` and `dctcp_update_alpha`, with fractions.
+/// The rule as read from `tcp_plb.c` and `dctcp_update_alpha`, with fractions.
 struct Reading {
     plb: Plb,
     rounds: u32,

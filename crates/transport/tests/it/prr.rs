@@ -14,7 +14,7 @@ fn run(recovery: Recovery, lost: std::ops::Range<u32>) -> Pipe {
         .run(SECOND)
 }
 
-/// What the sender sends for each ACK, from the first on: `R`, `N` (new), or nothing.
+/// What the sender sends for each ACK, from the first on: `R` (again), `N` (new), or nothing.
 fn sent(pipe: &Pipe) -> Vec<String> {
     let arrivals = pipe.trace.iter().map(|s| s.now);
     arrivals
@@ -26,7 +26,7 @@ fn sent(pipe: &Pipe) -> Vec<String> {
 }
 
 /// RFC 6937 §4, the first example: 20 in flight, the first one is lost, and the window goes to 10. After
-/// limited transmit and the retransmission every second ACK lets a segment go, until the window is reached.
+/// limited transmit and the retransmission every second ACK releases a segment, until the window is reached.
 #[test]
 fn the_rfcs_example_of_a_single_loss() {
     for recovery in [Recovery::Sack, Recovery::Rack] {
@@ -48,15 +48,15 @@ fn heavy_losses_are_repaired_at_the_pace_of_acks() {
     let sent = sent(&pipe);
     assert_eq!(pipe.sender.counters(0).timeouts, 0);
     let until = pipe.trace.iter().position(|s| s.now > 2 * RTT).expect("it takes longer");
-    // Five segments arrived; of the first round each ACK that is no cumulative one sends one packet.
+    // Five segments arrived; each ACK of the first round that is not cumulative sends one packet.
     assert_eq!(sent[..until].iter().map(String::len).max(), Some(1), "{sent:?}");
     let second = &sent[until..];
     assert!(second.iter().any(|s| s.len() == 2), "{sent:?}");
     assert!(second.iter().all(|s| s.len() <= 2 || !s.contains('R')), "{sent:?}");
 }
 
-/// RFC 6937 §3: whatever is lost, a recovery sends no more than ssthresh / RecoverFS of what is
-/// delivered while more than ssthresh is in flight, and never lets in flight exceed ssthresh after.
+/// RFC 6937 §3: with any losses, a recovery sends no more than ssthresh / RecoverFS of the delivered data
+/// while more than ssthresh is in flight, and afterwards never lets more than ssthresh be in flight.
 #[test]
 fn a_recovery_keeps_the_proportion() {
     for lost in 1..8 {

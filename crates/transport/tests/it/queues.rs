@@ -1,4 +1,4 @@
-//! Linux's scheduler: what is given to a subflow waits there, and goes to others only when it is taken back.
+//! Linux's scheduler: data given to a subflow waits there, and goes to others only when it is taken back.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::pipe::{Fate, Link, MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, ack, 
 /// Segments in a burst of 64 kB.
 const BURST: u32 = 45;
 
-/// Segments in a send buffer of 128 kB, with what Linux keeps beside the payload.
+/// Segments in a send buffer of 128 kB, with Linux's overhead in addition to the payload.
 const BUFFER: u32 = 57;
 
 fn linux() -> Config {
@@ -21,12 +21,12 @@ fn poll(sender: &mut Sender, now: Time) -> Vec<Transmit> {
     std::iter::from_fn(|| sender.poll_transmit(now)).collect()
 }
 
-/// The data sequence numbers of what subflow `i` sends of one origin.
+/// The data sequence numbers of the packets of one origin that subflow `i` sends.
 fn of(packets: &[Transmit], i: usize, origin: Origin) -> Vec<u32> {
     packets.iter().filter(|t| t.subflow == i && t.origin == origin).map(|t| t.dsn).collect()
 }
 
-/// ACKs all that `subflow` has in flight until nothing more comes; what it has sent meanwhile.
+/// ACKs all that `subflow` has in flight until nothing more comes. Returns what it has sent meanwhile.
 fn drain(sender: &mut Sender, subflow: usize, now: Time) -> Vec<Transmit> {
     let mut sent = Vec::new();
     while sender.outstanding(subflow) > 0 {
@@ -46,8 +46,8 @@ fn bursts_go_to_subflows_whose_windows_are_full() {
     assert_eq!(of(&sent, 1, Origin::New), [45, 46, 47, 48], "the second burst is the other's");
     assert_eq!((sent.len(), sender.sent()), (8, 8));
 
-    // With every ACK it sends what it was given first, not what is next of all: the rest of its burst, and what its
-    // buffer had room for when both had theirs.
+    // With every ACK it sends the data that it was given first, not the next data of all: the rest of its
+    // burst, and what its buffer had room for when both had theirs.
     let sent = drain(&mut sender, 0, SECOND);
     let expected = (4..BURST).chain(2 * BURST..BURST + BUFFER);
     let first: Vec<u32> = expected.collect();
@@ -55,7 +55,7 @@ fn bursts_go_to_subflows_whose_windows_are_full() {
     assert_eq!(of(&sent, 1, Origin::New), [0; 0], "its window is full");
 }
 
-/// What one subflow was given before the other joined, only that one sends.
+/// Data given to one subflow before the other joined is sent only by that subflow.
 #[test]
 fn a_short_message_stays_on_the_first_subflow() {
     let mut sender = Sender::new(linux(), scheme("reno"), 1, u64::from(BUFFER * MSS));
@@ -66,8 +66,8 @@ fn a_short_message_stays_on_the_first_subflow() {
     assert_eq!(sender.counters(1).sent, 0);
 }
 
-/// The connection keeps what has not arrived: beyond all send buffers nothing is given, and the application that has found
-/// them full goes on when a third is free.
+/// The connection keeps data that has not arrived: beyond all send buffers nothing is given, and an
+/// application that found them full continues when a third is free.
 #[test]
 fn a_missing_segment_holds_up_the_connection() {
     let mut sender = sender(linux(), 2, 5000);
@@ -112,7 +112,7 @@ fn a_closed_subflow_gives_back_what_it_has_not_sent() {
     assert_eq!((new.len(), sender.sent()), (200, 200), "each once");
 }
 
-/// A path manager's backup keeps nothing; with no other subflow it gets it again.
+/// A path manager's backup keeps nothing; without another subflow it gets the data again.
 #[test]
 fn what_is_taken_back_comes_again_where_there_is_no_other() {
     let mut sender = sender(linux(), 1, 100);

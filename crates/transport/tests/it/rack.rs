@@ -26,8 +26,8 @@ fn repairs(pipe: &Pipe) -> (u64, u64, u64, u64) {
     (c.retransmissions, c.recoveries, c.timeouts, c.probes)
 }
 
-/// §7: the last two of ten segments are lost. Two smoothed RTTs after the last ACK the last segment is
-/// sent again; that it arrives shows that the one before it was lost. Without probes this costs 200 ms
+/// §7: the last two of ten segments are lost. Two smoothed RTTs after the last ACK, the last segment is sent
+/// again; its arrival shows that the one before it was lost. Without probes this costs 200 ms
 /// (`recovery.rs`).
 #[test]
 fn a_lost_tail_is_repaired_by_a_probe() {
@@ -67,8 +67,8 @@ fn a_lost_probe_is_followed_by_the_timeout() {
     assert_eq!(order, [9, 8, 9]);
 }
 
-/// §7.2, `TLP_calc_PTO`, after one sample of 100 ms, so that the timeout is 300 ms: two smoothed RTTs;
-/// with a single segment the worst delay of its ACK on top; no later than the timeout.
+/// §7.2, `TLP_calc_PTO`, after one sample of 100 ms, so that the timeout is 300 ms: two smoothed RTTs; with a
+/// single segment, plus the worst delay of its ACK; no later than the timeout.
 #[test]
 fn a_probe_timeout_is_two_round_trips_and_the_delay_of_an_ack() {
     for (outstanding, rto_min, slack, expected) in
@@ -88,8 +88,8 @@ fn a_probe_timeout_is_two_round_trips_and_the_delay_of_an_ack() {
     }
 }
 
-/// §7.4.2: the segments had arrived, only their ACKs were lost. The receiver tells of the duplicate
-/// (RFC 2883), and the window stays.
+/// §7.4.2: the segments had arrived, only their ACKs were lost. The receiver reports the duplicate (RFC
+/// 2883), and the window stays.
 #[test]
 fn a_probe_for_nothing_costs_nothing() {
     let mut told = 0;
@@ -107,8 +107,8 @@ fn a_probe_for_nothing_costs_nothing() {
     assert!(pipe.trace.iter().all(|s| s.ssthresh > 1000));
 }
 
-/// §6.2: what was sent after a retransmission has arrived, and it has not: it was lost too. No other
-/// recovery finds this without a timeout (`recovery.rs`).
+/// §6.2: data sent after a retransmission has arrived, but the retransmission has not: it was lost too. No
+/// other recovery finds this without a timeout (`recovery.rs`).
 #[test]
 fn a_lost_retransmission_is_found() {
     let pipe = Pipe::single(rack(), 60).lose(&[(5, 2)]).run(SECOND);
@@ -125,7 +125,7 @@ fn a_retransmission_that_is_lost_thrice_is_found_thrice() {
     assert_eq!((pipe.retransmissions().len(), pipe.timeouts().len()), (4, 0));
 }
 
-/// Losses beside each other are found with the first SACK after them and repaired in a round trip.
+/// Adjacent losses are found with the first SACK after them and repaired in a round trip.
 #[test]
 fn losses_of_a_window_are_repaired_in_one_round_trip() {
     let config = Config { initial_window: 20, ..rack() };
@@ -136,7 +136,7 @@ fn losses_of_a_window_are_repaired_in_one_round_trip() {
     assert_eq!(pipe.receiver.duplicates(), 0);
 }
 
-/// Packets follow each other by 20 us. Each of the segments is late by so much.
+/// Packets follow each other by 20 us. Each of these segments is late by this much.
 fn late(recovery: Recovery, late: &'static [(u32, Time)]) -> Pipe {
     let link = Link { delay: RTT / 2, gap: 20 * MICROSECOND };
     let config = Config { initial_window: 40, ..with(recovery) };
@@ -149,8 +149,8 @@ fn late(recovery: Recovery, late: &'static [(u32, Time)]) -> Pipe {
 }
 
 /// §6.2 step 4: the first segment is passed by two others, too few for a loss, and shows that the path
-/// reorders. The second is passed by ten within a quarter of the RTT: it is waited for. Counting to
-/// three, as RFC 6675 does, sends it again in vain.
+/// reorders. The second is passed by ten within a quarter of the RTT: RACK waits for it. Counting to three,
+/// as RFC 6675 does, sends it again needlessly.
 #[test]
 fn reordering_within_the_window_is_no_loss() {
     const LATE: &[(u32, Time)] = &[(10, 50 * MICROSECOND), (60, 200 * MICROSECOND)];
@@ -163,7 +163,7 @@ fn reordering_within_the_window_is_no_loss() {
     assert_eq!((counting.retransmissions().len(), counting.receiver.duplicates()), (1, 1));
 }
 
-/// §6.2 step 4: without reordering seen before, three SACKed segments are a loss at once, as ever.
+/// §6.2 step 4: without earlier reordering, three SACKed segments are a loss at once, as usual.
 #[test]
 fn three_sacked_segments_are_a_loss_on_a_path_in_order() {
     let pipe = Pipe::single(rack(), 200).lose(&[(5, 1)]).run(SECOND);
@@ -179,12 +179,12 @@ fn a_loss_before_the_tail_is_found_by_the_reordering_timer() {
     let pipe = Pipe::single(rack(), 10).lose(&[(7, 1)]).run(SECOND);
     assert_eq!(repairs(&pipe), (1, 1, 0, 0));
     let again = pipe.retransmissions()[0];
-    // Sent at 0; 9 took RTT + 10 us less the one that is missing; a quarter of the least RTT, 1001 us.
+    // Sent at 0; 9 took RTT + 10 us less one for the missing packet; a quarter of the minimum RTT, 1001 us.
     assert_eq!(again, (RTT + 10 * MICROSECOND + 1001 * MICROSECOND / 4, 7));
 }
 
-/// Reordering beyond the window is taken for a loss; the DSACK of the duplicate widens the window to half
-/// an RTT, and a segment that is later than a quarter is waited for.
+/// Reordering beyond the window is taken for a loss; the DSACK of the duplicate widens the window to half an
+/// RTT, and RACK waits for a segment that is later than a quarter.
 ///
 /// In slow start each packet waits 10 us longer than the one before, and RACK's RTT grows with it: the
 /// first window of 255 us passes after 26 packets, 520 us. After the cut the RTT is constant.
@@ -196,7 +196,7 @@ fn a_duplicate_widens_the_window() {
     assert_eq!(pipe.receiver.duplicates(), 1);
 }
 
-/// RFC 2883 §4: a duplicate comes first among the blocks, also of data above the cumulative ACK.
+/// RFC 2883 §4: a duplicate comes first among the blocks, even for data above the cumulative ACK.
 #[test]
 fn duplicates_are_told_first() {
     let mut receiver = tresse_transport::Receiver::new(rack(), 1, 100 * u64::from(MSS));

@@ -1,4 +1,4 @@
-//! What the receiver makes of segments in any order: what it has delivered, and what its ACKs say.
+//! The receiver with segments in any order: delivered data, and the contents of its ACKs.
 
 use std::collections::BTreeSet;
 
@@ -25,8 +25,8 @@ fn runs(set: &BTreeSet<u32>) -> Vec<Block> {
 }
 
 proptest! {
-    /// RFC 2018 §4: the first block holds the segment that brought this ACK; the others are further
-    /// runs of what waits above the cumulative ACK, each once, as many as there are, up to three.
+    /// RFC 2018 §4: the first block holds the segment that brought this ACK; the others are further runs of
+    /// segments above the cumulative ACK, each once, up to three in all.
     #[test]
     fn sack_blocks_are_what_waits(order in prop::collection::vec(0..60u32, 1..200)) {
         let mut receiver = receiver(60);
@@ -53,8 +53,8 @@ proptest! {
         prop_assert_eq!(receiver.duplicates(), duplicates);
     }
 
-    /// Segments that are thousands out of order, as on a slow subflow beside a fast one: delivered is
-    /// always what is there without a gap.
+    /// Segments that are thousands out of order, as on a slow subflow next to a fast one: the delivered data
+    /// is always the part without a gap.
     #[test]
     fn data_is_put_back_in_order(
         lag in 1..4000u32,

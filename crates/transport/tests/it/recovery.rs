@@ -1,4 +1,4 @@
-//! How losses are repaired: what is sent again and when, and what becomes of the window.
+//! How losses are repaired: what is sent again and when, and what happens to the window.
 //!
 //! One Reno subflow, RTT 1 ms, an ACK for every packet, an initial window of 10 in slow start; so an
 //! ACK of a new segment adds one packet to the window until a loss is seen. Expectations are worked
@@ -18,7 +18,7 @@ fn with(recovery: Recovery) -> Config {
     Config { recovery, ..config() }
 }
 
-/// Counters of a subflow, without the ones that a scenario says nothing of.
+/// Counters of a subflow, without those that do not matter in a scenario.
 fn repairs(pipe: &Pipe) -> (u64, u64, u64) {
     let Counters { retransmissions, recoveries, timeouts, .. } = pipe.sender.counters(0);
     (retransmissions, recoveries, timeouts)
@@ -62,10 +62,10 @@ fn new_reno_repairs_one_loss_a_round_trip() {
     let again = pipe.retransmissions();
     assert_eq!(again.iter().map(|r| r.1).collect::<Vec<_>>(), [5, 9, 13]);
     for pair in again.windows(2) {
-        // A round trip, and what stands in the pipe's way.
+        // A round trip, and the packets ahead in the pipe.
         assert!((RTT..RTT + RTT / 5).contains(&(pair[1].0 - pair[0].0)), "{again:?}");
     }
-    // One cut for all three: from 20 + 5 to 12. What goes out in a round trip fits the new window.
+    // One cut for all three: from 20 + 5 to 12. The packets of a round trip fit the new window.
     assert!(pipe.trace.iter().filter(|s| s.now > 2 * RTT).all(|s| s.ssthresh == 12));
     for start in again.iter().map(|r| r.0) {
         let round = pipe.data.iter().filter(|s| (start..start + RTT).contains(&s.now)).count();
@@ -91,17 +91,17 @@ fn sack_repairs_all_losses_in_one_round_trip() {
     }
 }
 
-/// RFC 5681 §3.2: the first ACK of new data ends the recovery, and a second loss needs three duplicate
-/// ACKs of its own. Window 10, losses 1, 3 and 5: the ACK of 0 makes it 11, and 10 and 11 are sent;
-/// eight duplicate ACKs. Two of them let 12 and 13 go (limited transmit), the third cuts to 5 and
-/// repairs 1; five more let as many go as half a window has room for. The ACK up to 3 ends the
-/// recovery with some ten segments outstanding and room for five: too few duplicates follow.
+/// RFC 5681 §3.2: the first ACK of new data ends the recovery, and a second loss needs three further
+/// duplicate ACKs. Window 10, losses 1, 3 and 5: the ACK of 0 makes it 11, and 10 and 11 are sent; eight
+/// duplicate ACKs. Two of them release 12 and 13 (limited transmit), the third cuts to 5 and repairs 1; five
+/// more release as many as half a window has room for. The ACK up to 3 ends the recovery with some ten
+/// segments outstanding and room for five: too few duplicates follow.
 #[test]
 fn reno_needs_a_timeout_for_three_losses_in_a_window() {
     let pipe = Pipe::single(with(Recovery::Reno), 300).lose(&[(1, 1), (3, 1), (5, 1)]).run(2 * SECOND);
     let partial = pipe.trace.iter().position(|s| s.state == State::Recovery).expect("it recovers");
     let after = pipe.trace[partial..].iter().find(|s| s.state != State::Recovery).expect("it ends");
-    // The ACK that ends it finds no three duplicates of its own: 3 is not sent again at that moment.
+    // The ACK that ends it has not seen three duplicates for 3: it is not sent again at that moment.
     assert!(!pipe.retransmissions().contains(&(after.now, 3)), "{:?}", pipe.retransmissions());
     assert_eq!(pipe.sender.counters(0).timeouts, 1, "{:?}", pipe.retransmissions());
 }
@@ -118,8 +118,8 @@ fn renos_second_loss_needs_duplicates_of_its_own() {
     assert!(told >= 4, "9 is sent again after {told} ACKs that ask for it");
 }
 
-/// The same losses as above: with RFC 6582 §3.2 step 2 the second one's duplicates begin nothing, as it was sent before
-/// the first fast retransmit.
+/// The same losses as above: with RFC 6582 §3.2 step 2 the second one's duplicates start nothing, because it
+/// was sent before the first fast retransmit.
 #[test]
 fn reno_once_leaves_a_second_loss_of_the_window_to_the_timeout() {
     for (recovery, recoveries, timeouts) in [(Recovery::Reno, 2, 0), (Recovery::RenoOnce, 1, 1)] {
@@ -130,8 +130,8 @@ fn reno_once_leaves_a_second_loss_of_the_window_to_the_timeout() {
     }
 }
 
-/// Where that window ends: of what is sent after the fast retransmit, the loss of the first segment leaves an ACK of
-/// `recover` and no more, so it waits for the timeout; the loss of the second is repaired at once.
+/// Where that window ends: if the first segment after the fast retransmit is lost, ACKs reach only `recover`,
+/// so it waits for the timeout; the loss of the second is repaired at once.
 #[test]
 fn reno_once_repairs_what_was_sent_after_its_fast_retransmit() {
     let run = |lost: &[(u32, u32)]| Pipe::single(with(Recovery::RenoOnce), 300).lose(lost).run(2 * SECOND);
@@ -144,8 +144,8 @@ fn reno_once_repairs_what_was_sent_after_its_fast_retransmit() {
     }
 }
 
-/// The last two segments of ten are lost, so no duplicate tells of it. The RTO fell from its initial
-/// 1 s to 200 ms with the first sample, and the timer with it: it fires 200 ms after the last ACK.
+/// The last two segments of ten are lost, so no duplicate reports it. The RTO fell from its initial 1 s to
+/// 200 ms with the first sample, and the timer with it: it fires 200 ms after the last ACK.
 #[test]
 fn a_lost_tail_is_repaired_after_the_least_timeout() {
     for recovery in RECOVERIES {
@@ -153,7 +153,7 @@ fn a_lost_tail_is_repaired_after_the_least_timeout() {
         let last_ack = RTT + 8_000_000;
         assert_eq!(pipe.timeouts(), [last_ack + 200 * MILLISECOND]);
         assert_eq!(repairs(&pipe), (2, 0, 1));
-        // 8 goes out at the timeout, 9 when 8 is ACKed; the message is whole half an RTT later.
+        // 8 goes out at the timeout, 9 when 8 is ACKed; the message is complete half an RTT later.
         let (first, second) = (pipe.retransmissions()[0], pipe.retransmissions()[1]);
         assert_eq!(first, (last_ack + 200 * MILLISECOND, 8));
         assert_eq!(second, (first.0 + RTT + 1_000_000, 9));
@@ -161,8 +161,8 @@ fn a_lost_tail_is_repaired_after_the_least_timeout() {
     }
 }
 
-/// RFC 6582 §3.2: a partial ACK repairs the next hole whatever the window. Window 20, segments 0 and 2
-/// are lost, and of the 18 duplicate ACKs all but three: what they stand for seems to be in flight.
+/// RFC 6582 §3.2: a partial ACK repairs the next hole regardless of the window. Window 20, segments 0 and 2
+/// are lost, and all but three of the 18 duplicate ACKs: their segments seem to be in flight.
 #[test]
 fn a_partial_ack_repairs_although_the_window_is_full() {
     let config = Config { initial_window: 20, ..with(Recovery::NewReno) };
@@ -177,7 +177,7 @@ fn a_partial_ack_repairs_although_the_window_is_full() {
     assert_eq!(repairs(&pipe), (2, 1, 0));
 }
 
-/// Only its own timeout can tell that a retransmission was lost.
+/// Only its own timeout can show that a retransmission was lost.
 #[test]
 fn a_lost_retransmission_needs_a_timeout() {
     for recovery in RECOVERIES {
@@ -190,8 +190,8 @@ fn a_lost_retransmission_needs_a_timeout() {
     }
 }
 
-/// What was SACKed before a timeout is not sent again after it, although an ACK has room for no more
-/// than three of the six runs that wait.
+/// Segments that were SACKed before a timeout are not sent again after it, although an ACK has room for only
+/// three of the six waiting runs.
 #[test]
 fn sack_sends_only_what_is_missing_after_a_timeout() {
     let lost = [5, 10, 15, 20, 25, 30];
@@ -201,8 +201,8 @@ fn sack_sends_only_what_is_missing_after_a_timeout() {
     assert_eq!(pipe.receiver.duplicates(), 0);
 }
 
-/// To a controller a timeout is a loss, and so is a fast retransmit: XMP halves its window for them,
-/// where a mark in slow start would leave it as it is.
+/// To a controller a timeout is a loss, and so is a fast retransmit: XMP halves its window for them, while a
+/// mark in slow start would leave it unchanged.
 #[test]
 fn a_controller_is_told_of_a_loss() {
     let link = Link { delay: RTT / 2, gap: 1_000_000 };
@@ -240,22 +240,22 @@ fn the_back_off_has_a_ceiling_and_ends_with_an_ack() {
     assert_eq!(timeouts[5] - before, 200 * MILLISECOND);
 }
 
-/// The window is cut when the timer fires first, not each time that it fires again (RFC 5681 §3.1:
-/// ssthresh is held constant when a segment is retransmitted by the timer again).
+/// The window is cut when the timer first fires, not each time that it fires again (RFC 5681 §3.1: ssthresh
+/// is held constant when a segment is retransmitted by the timer again).
 #[test]
 fn a_timeout_cuts_once_however_often_it_backs_off() {
     for recovery in RECOVERIES {
         let lost: Vec<_> = (8..18).map(|seq| (seq, 4)).collect();
         let pipe = Pipe::single(with(recovery), 18).lose(&lost).run(100 * SECOND);
-        // With the ACK of segment 3 the message has gone out, and one more finds the window full: it
-        // is 15, the cut is to 7.
+        // With the ACK of segment 3 the whole message has been sent, and one more ACK finds the window full:
+        // it is 15, the cut is to 7.
         let cuts: Vec<_> = pipe.trace.iter().filter(|s| s.timeout).map(|s| (s.cwnd, s.ssthresh)).collect();
         assert_eq!(cuts[..4], [(1, 7); 4], "{recovery:?}");
     }
 }
 
-/// After a timeout the window is 1 and grows by a packet for each packet that is ACKed, up to
-/// ssthresh; then by one packet a round trip. No duplicate tells of the loss: all after 8 is lost.
+/// After a timeout the window is 1 and grows by a packet for each packet that is ACKed, up to ssthresh; then
+/// by one packet a round trip. No duplicate reports the loss: everything after 8 is lost.
 #[test]
 fn a_timeout_starts_slow_start_from_one() {
     for recovery in RECOVERIES {
@@ -275,9 +275,9 @@ fn a_timeout_starts_slow_start_from_one() {
     }
 }
 
-/// After a timeout without SACK, segments that had arrived are sent again and make duplicate ACKs.
-/// They tell of no loss: none may start a fast recovery (RFC 6582 §4.1), neither while the timeout is
-/// repaired nor right after.
+/// After a timeout without SACK, segments that had arrived are sent again and make duplicate ACKs. They
+/// indicate no loss: none may start a fast recovery (RFC 6582 §4.1), neither during the repair after the
+/// timeout nor right after it.
 ///
 /// Window 40; segments 0 and 20 are lost, and so is every ACK of that window. The timer fires at 1 s;
 /// segment 0 brings an ACK up to 20 and, in slow start, 20 packets of window: 20-39 go out, of which

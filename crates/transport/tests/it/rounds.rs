@@ -12,7 +12,7 @@ fn rounds(initial_window: u32, segments: u32, lost: &[(u32, u32)]) -> (u64, u64)
 }
 
 /// Without losses slow start sends w, 2w, 4w ... in a round. Of 20 segments the last round has 5; three ACKs
-/// release them, and the window, which is no limit any more, stays at 8 + 3.
+/// release them, and the window, which is no longer the limit, stays at 8 + 3.
 #[test]
 fn slow_start_doubles_the_window_each_round() {
     assert_eq!(rounds(1, 1, &[]), (1, 1));

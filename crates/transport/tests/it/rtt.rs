@@ -7,7 +7,7 @@ use tresse_units::{NEVER, Time};
 
 use crate::pipe::{MICROSECOND, MILLISECOND, Pipe, SECOND, ack, config, poll, sender};
 
-/// Feeds RTT samples, an ACK each: the timeouts after each of them.
+/// Feeds RTT samples, one ACK each. Returns the timeout after each of them.
 fn timeouts(config: Config, samples: &[Time]) -> Vec<Time> {
     let mut sender = sender(config, 1, 1 << 20);
     let mut now = 0;
@@ -93,8 +93,8 @@ fn controllers_see_eighths_of_microseconds() {
     }
 }
 
-/// Timestamps tell which transmission was ACKed: a retransmission gives a sample of its own, not of
-/// the time since the first (RFC 7323 §4; Karn's algorithm is not needed).
+/// Timestamps show which transmission was ACKed: a retransmission gives its own sample, not the time since
+/// the first (RFC 7323 §4; Karn's algorithm is not needed).
 #[test]
 fn a_retransmission_gives_its_own_sample() {
     let pipe = Pipe::single(config(), 3).lose(&[(0, 1), (1, 1), (2, 1)]).run(10 * SECOND).settle(10 * SECOND);

@@ -8,7 +8,7 @@ use crate::pipe::{
     Fate, Link, MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, ack, config, poll, scheme, sender,
 };
 
-/// How many segments go to each of two subflows in `sent`, and whether the first of them come first.
+/// How many segments of `sent` are on subflow `first`, and whether they come first.
 fn shares(sent: &[(usize, u32)], first: usize) -> (usize, bool) {
     let count = sent.iter().filter(|s| s.0 == first).count();
     (count, sent[..count].iter().all(|s| s.0 == first))
@@ -33,7 +33,7 @@ fn data_goes_to_the_lowest_rtt_that_has_room() {
         let mut rtt = [10 * MILLISECOND; 2];
         rtt[fast] = MILLISECOND;
         let mut sender = two(rtt);
-        // Three ACKs on each let six segments go: the windows are still in slow start.
+        // Three ACKs on each release six segments: the windows are still in slow start.
         for seq in 5..=7 {
             sender.handle_ack(SECOND, slow, &ack(seq, SECOND - rtt[slow], 0));
             sender.handle_ack(SECOND, fast, &ack(seq, SECOND - rtt[fast], 0));
@@ -64,7 +64,7 @@ fn a_subflow_without_a_sample_comes_first() {
     assert!(poll(&mut short, 0).iter().all(|s| s.0 == 0));
 }
 
-/// What was lost goes out before new data, even on the slower subflow.
+/// Lost segments go out before new data, even on the slower subflow.
 #[test]
 fn what_was_lost_goes_first() {
     let mut sender = two([MILLISECOND, 10 * MILLISECOND]);
@@ -128,9 +128,8 @@ fn an_immediate_cut_takes_one_ack() {
     assert_eq!(sent, [[0; 10], [1; 10]].concat());
 }
 
-/// Losses in a window of 40, few or most of it: no ACK of a recovery with SACK lets more than two
-/// packets go, even where cuts are immediate (catalogue 0.16: a burst would lose its own
-/// retransmissions).
+/// Losses in a window of 40, few or most of it: no ACK of a recovery with SACK releases more than two
+/// packets, even with immediate cuts (catalogue 0.16: a burst would lose its own retransmissions).
 #[test]
 fn sack_recovery_sends_no_bursts() {
     for (reduction, losses) in
@@ -149,8 +148,8 @@ fn sack_recovery_sends_no_bursts() {
     }
 }
 
-/// A mark, then a loss in the same window: the recovery goes on where the reduction stood, and ends
-/// at the same ssthresh; nothing is cut twice and nothing stalls.
+/// A mark, then a loss in the same window: the recovery continues where the reduction was, and ends at the
+/// same ssthresh; nothing is cut twice and nothing stalls.
 #[test]
 fn a_recovery_takes_over_a_reduction() {
     for reduction in [Reduction::Immediate, Reduction::Prr] {

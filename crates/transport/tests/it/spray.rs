@@ -1,4 +1,4 @@
-//! Sprayed connections: what is sent, what ACKs and NACKs tell, and that each packet is delivered.
+//! Sprayed connections: what is sent, what ACKs and NACKs report, and that each packet is delivered.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -73,7 +73,8 @@ fn a_few_packets_are_acked_when_the_timer_has_passed() {
     assert_eq!((ack.seq, receiver.deadline(0)), (3, NEVER));
 }
 
-/// The order of packets means nothing: what has overtaken is told by the bitmap, and nothing is sent again.
+/// The order of packets does not matter: the bitmap reports those that have overtaken others, and nothing is
+/// sent again.
 #[test]
 fn packets_that_overtake_are_no_loss() {
     let mut sender = sender(sprayed(), "reno", "oblivious", 100);
@@ -122,7 +123,7 @@ fn a_trimmed_packet_goes_again_first_and_a_loss_deepens_the_cut_of_a_mark() {
     assert_eq!(next.iter().filter(|t| t.origin == Origin::New).count(), 4);
 }
 
-/// What nobody has told of is given up by the time it was sent, not by its number.
+/// Packets without any report are given up by the time when they were sent, not by their number.
 #[test]
 fn the_timer_gives_up_what_is_old() {
     let mut sender = sender(sprayed(), "reno", "oblivious", 100);
@@ -145,7 +146,7 @@ fn the_timer_gives_up_what_is_old() {
     assert_eq!(sender.deadline(0), BASE_RTT + 200 * MICROSECOND, "the timer backs off");
 }
 
-/// What becomes of a packet on its way.
+/// The fate of a packet on its way.
 #[derive(Debug, Clone, Copy)]
 enum Fate {
     Arrives(u64),
@@ -165,8 +166,8 @@ fn fate() -> impl Strategy<Value = Fate> {
 }
 
 proptest! {
-    /// Whatever is marked, trimmed, dropped, or overtakes: each packet is delivered, and a timer runs while one is
-    /// in flight.
+    /// With any marks, trimming, drops and overtaking, each packet is delivered, and a timer runs while one
+    /// is in flight.
     #[test]
     fn every_packet_is_delivered(
         segments in 1..200u32,

@@ -1,4 +1,4 @@
-//! Subflows that come, go and rest, and data that is sent once more on another one.
+//! Subflows that are opened, closed and paused, and data that is sent once more on another one.
 
 use tresse_transport::{Config, Origin, Scheduler, Sender, Transmit, Wire};
 use tresse_units::Time;
@@ -30,7 +30,7 @@ fn round_robin_begins_with_the_first_and_takes_turns() {
     let mut sender = sender(config, 3, 100);
     let turns: Vec<_> = poll(&mut sender, 0).iter().map(|t| t.subflow).collect();
     assert_eq!(turns, [0, 1, 2, 0, 1, 2, 0, 1, 2]);
-    // One that rests or is full is passed over.
+    // A subflow that takes no data or is full is skipped.
     sender.set_takes_data(1, false);
     for i in 0..3 {
         sender.handle_ack(MILLISECOND, i, &ack(1, 0, 0));
@@ -52,20 +52,20 @@ fn what_a_closed_subflow_had_in_flight_goes_on_the_others_once() {
     assert_eq!(of(Origin::Reinjected, &sent), [(0, 3)]);
     assert_eq!(of(Origin::New, &sent), [(0, 6), (0, 7), (0, 8)]);
     assert_eq!(sender.counters(0).reinjections, 1);
-    // ACKs for what is closed tell of data only; closing again does nothing.
+    // ACKs for a closed subflow report only data; closing again does nothing.
     sender.handle_ack(2 * MILLISECOND, 1, &ack_all(2, 4, 0));
     sender.close(1);
     assert_eq!(sender.deadline(1), tresse_units::NEVER);
 }
 
-/// Data does not go again on the subflow that it is on already, however much room there is.
+/// Data does not go again on the subflow that it is already on, however much room there is.
 #[test]
 fn reinjected_data_goes_elsewhere_or_waits() {
     let mut sender = sender(narrow(), 2, 6);
     assert_eq!(poll(&mut sender, 0).len(), 4);
     sender.reinject(0);
-    sender.reinject(0); // said twice, sent once
-    // Room on subflow 0 alone: what is new goes there, what is sent again waits.
+    sender.reinject(0); // requested twice, sent once
+    // Room on subflow 0 alone: new data goes there, data to be sent again waits.
     sender.handle_ack(MILLISECOND, 0, &ack_all(1, 0, 0));
     let sent = poll(&mut sender, MILLISECOND);
     assert_eq!((of(Origin::Reinjected, &sent), of(Origin::New, &sent)), (vec![], vec![(0, 4), (0, 5)]));
@@ -76,7 +76,7 @@ fn reinjected_data_goes_elsewhere_or_waits() {
     assert_eq!(sent.len(), 1);
 }
 
-/// Of data that two subflows have to give away, that which has a place is not held up by that which has none.
+/// When two subflows give data away, data that has a place is not held up by data that has none.
 #[test]
 fn reinjected_data_that_waits_holds_up_no_other() {
     let mut sender = sender(narrow(), 2, 4);

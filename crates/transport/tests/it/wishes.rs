@@ -1,4 +1,4 @@
-//! What a controller may ask of its host beside a window: that a mark be ignored, and to be alone.
+//! What a controller may ask of its host in addition to a window: to ignore a mark, and to be alone.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -20,7 +20,7 @@ fn hermit(subflows: usize) -> Sender {
     sender
 }
 
-/// The window goes on rising with the very ACKs that are marked, and no cut is counted.
+/// The window keeps rising with the marked ACKs themselves, and no cut is counted.
 #[test]
 fn an_ignored_mark_is_no_congestion() {
     let mut sender = hermit(1);
@@ -33,8 +33,8 @@ fn an_ignored_mark_is_no_congestion() {
     assert_eq!((sender.counters(0).marks, sender.counters(0).mark_cuts), (5, 0));
 }
 
-/// New data goes where the wish is, although the sibling has room; what the sibling lost it repairs itself;
-/// and the wish ends.
+/// New data goes to the subflow that wants to be alone, although the sibling has room; the sibling repairs
+/// its own losses; and the wish ends.
 #[test]
 fn who_wishes_to_be_alone_gets_all_new_data() {
     let mut sender = hermit(2);

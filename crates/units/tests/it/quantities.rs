@@ -1,4 +1,4 @@
-//! Values with a unit: what they read, what they print, what they refuse.
+//! Values with a unit: what they accept, print and reject.
 
 use proptest::prelude::{any, prop_assert_eq, proptest};
 use tresse_units::{Bytes, Duration, Flops, Packets, Probability, Queue, Rate};

@@ -1,4 +1,4 @@
-//! The random numbers are the same forever: results rest on them.
+//! The random numbers must never change: results depend on them.
 
 use tresse_units::{SplitMix, Stream};
 
@@ -27,7 +27,7 @@ fn a_stream_draws_its_own_numbers() {
     assert_eq!(expected.map(|_| stream.below(1_000_000_000_000)), expected);
 }
 
-/// Each of the 12 ordered pairs is to come 1000 times of 12,000; the standard deviation is 30.
+/// Each of the 12 ordered pairs should come 1000 times out of 12,000; the standard deviation is 30.
 #[test]
 fn every_ordered_choice_is_equally_likely() {
     let mut seen = [[0u32; 4]; 4];

@@ -1,4 +1,4 @@
-//! The collectives of groups: which nodes belong together, and the messages that they are.
+//! The collectives of groups: which nodes belong together, and their messages.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::size::too_large;
 use crate::tasks::{MOST_FLOWS, Work};
 use crate::trace::Trace;
 
-/// The name of the group of all ranks, as an empty one.
+/// The name of the group of all ranks, like an empty name.
 const ALL: &str = "0";
 
 /// How many groups a message names.
@@ -24,7 +24,7 @@ pub(super) struct Call {
     pub place: u32,
 }
 
-/// A group, and what each of its ranks calls, in the order of its file.
+/// A group, and the calls of each of its ranks, in the order of its file.
 #[derive(Debug)]
 struct Group {
     name: String,
@@ -38,11 +38,11 @@ pub(super) struct Calls {
     ranks: u32,
     all_reduce: Operation,
     most: u64,
-    /// Those that hold for every rank.
+    /// The groups for every rank.
     common: Groups,
-    /// Those that the file of this rank names.
+    /// The groups named in the file of this rank.
     own: Groups,
-    /// By name, the groups of this rank that were met.
+    /// By name, the groups of this rank seen so far.
     met: BTreeMap<String, usize>,
     groups: Vec<Group>,
     known: BTreeMap<(String, Vec<u32>), usize>,
@@ -55,7 +55,7 @@ impl Calls {
         Ok(Self { ranks, all_reduce, most, common, own, met, groups, known })
     }
 
-    /// What follows is of this rank, whose file names these groups.
+    /// The next calls are by this rank, whose file names these groups.
     pub fn of_rank(&mut self, rank: u32, groups: Groups) -> Read<()> {
         check(&groups, self.ranks).or_else(|e| wrong(format!("rank {rank}: {e}")))?;
         self.own = groups;
@@ -77,7 +77,7 @@ impl Calls {
         let all = if name.is_empty() { ALL } else { name };
         let said = self.common.get(name).or_else(|| self.own.get(name));
         let ranks = match said.or_else(|| self.common.get(all)).or_else(|| self.own.get(all)) {
-            // PyTorch's word for all ranks.
+            // PyTorch's notation for all ranks.
             Some(ranks) if !ranks.is_empty() => ranks.clone(),
             None if all != ALL => {
                 let known = self.common.keys().chain(self.own.keys()).take(NAMED);
@@ -115,7 +115,7 @@ impl Calls {
                 }
             }
         }
-        // Before they are drawn: they might not fit.
+        // Checked before they are drawn: they might not fit.
         let messages: u128 = collectives.iter().map(|(c, _)| c.messages()).sum();
         if messages > u128::from(MOST_FLOWS) {
             let n = collectives.len();
@@ -133,7 +133,7 @@ impl Calls {
             let ends = Ends { begin: &begin, end: &end };
             let drawn = collective.join(&mut trace.graph, ends);
             drawn.or_else(|e| wrong(format!("{}: {e}", nodes.called(calls[0].place))))?;
-            // A message is its sender's.
+            // A message belongs to its sender.
             trace.places.extend((first..trace.graph.len()).map(|task| match trace.graph.work(task) {
                 Work::Message { from, .. } => place_of[from as usize],
                 Work::Wait(_) | Work::Gate => calls[0].place,
@@ -142,7 +142,7 @@ impl Calls {
         Ok(())
     }
 
-    /// What a call is, with these ranks. Every part has a byte at least.
+    /// The collective of a call, with these ranks. Every part has at least one byte.
     fn collective(&self, call: &Call, ranks: &[u32], nodes: &Nodes) -> Read<Collective> {
         let n = ranks.len() as u64;
         let (operation, bytes) = match call.kind {
@@ -203,7 +203,7 @@ impl Group {
     }
 }
 
-/// Groups have every rank once, and none that is not there.
+/// Groups have every rank at most once, and only existing ranks.
 fn check(groups: &Groups, ranks: u32) -> Read<()> {
     for (name, group) in groups {
         let mut sorted = group.clone();

@@ -8,15 +8,15 @@
 //!            u32 n, u32 first: those that require it; u32 n, u32 first: those that irequire it
 //! ```
 //!
-//! Those are in the appendix, from `first`, as numbers of operations. What the file has twice (the
-//! predecessors' number, the roots, the length of the appendix) is compared: a file in which they
-//! differ was not written so.
+//! Those are in the appendix, from `first`, as numbers of operations. Redundant data in the file (the number
+//! of predecessors, the roots, the length of the appendix) is compared: a file in which they differ is
+//! damaged.
 
 use super::{BinaryGoalError, Goal};
 use crate::tasks::Work;
 use crate::trace::{ANY_RANK, ANY_TAG, Requires, Trace, Transfer, Wrong};
 
-/// What a file begins with.
+/// The beginning of a file.
 pub(super) const MAGIC: u64 = 4223;
 
 /// An operation, bytes.
@@ -31,7 +31,7 @@ fn wrong<T>(message: impl Into<String>) -> Read<T> {
     Err(BinaryGoalError(message.into()))
 }
 
-/// What is left to read.
+/// The bytes left to read.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -54,14 +54,15 @@ impl Bytes<'_> {
     }
 }
 
-/// An operation as it is in the file.
+/// An operation as in the file.
 struct Operation {
     predecessors: u32,
     kind: u8,
     peer: u32,
     size: u64,
     tag: u32,
-    /// Who requires it, and who its beginning: how many, from where in the appendix.
+    /// Which operations require it, and which require its beginning: how many, and from where in the
+    /// appendix.
     successors: [(u32, u32); 2],
 }
 
@@ -119,7 +120,7 @@ pub(super) fn read(bytes: &[u8], most: u64) -> Read<Goal> {
     Ok(Goal { ranks, tasks })
 }
 
-/// What is wrong with an operation, after its place.
+/// The error in an operation, after its place.
 fn told(first: &[u32], e: &Wrong) -> String {
     let at = |place: u32| {
         let Some(rank) = first.partition_point(|&first| first <= place).checked_sub(1) else {
@@ -132,14 +133,14 @@ fn told(first: &[u32], e: &Wrong) -> String {
 
 struct Reader {
     trace: Trace,
-    /// How many operations there were before each rank: the number of an operation among all is its place.
+    /// How many operations there were before each rank: an operation's place is its index among all.
     first: Vec<u32>,
     operations: u32,
     rank: u32,
 }
 
 impl Reader {
-    /// What is wrong with an operation of this rank.
+    /// The error in an operation of this rank.
     fn wrong<T>(&self, operation: u32, message: &str) -> Read<T> {
         wrong(format!("rank {}, operation {operation}: {message}", self.rank))
     }
@@ -161,7 +162,7 @@ impl Reader {
         let places = self.operations;
         self.first.push(places);
         self.operations = places.saturating_add(count);
-        // Each operation is one task, and those of a rank follow each other.
+        // Each operation is one task, and those of a rank are consecutive.
         let first_task = self.trace.graph.len();
         let mut all = Vec::with_capacity(count as usize);
         for (i, bytes) in (0..).zip(operations.chunks_exact(OPERATION)) {
@@ -200,7 +201,7 @@ impl Reader {
         added.map(drop).or_else(|e| wrong(told(&self.first, &e)))
     }
 
-    /// Who requires whom, by numbers of operations.
+    /// The dependencies, by numbers of operations.
     fn requires(&self, all: &[Operation], appendix: &[u8]) -> Read<Vec<Requires>> {
         let rank = self.rank;
         let said: u64 = all.iter().flat_map(|o| o.successors).map(|(n, _)| u64::from(n)).sum();
@@ -213,7 +214,7 @@ impl Reader {
         for (other, operation) in (0..).zip(all) {
             for (begun, (n, first)) in [false, true].into_iter().zip(operation.successors) {
                 let (begin, bytes) = (4 * first as usize, 4 * n as usize);
-                // Of none the place may be anything.
+                // If there are none, the place may be anything.
                 let listed =
                     if n == 0 { Some(&[][..]) } else { appendix.get(begin..).and_then(|a| a.get(..bytes)) };
                 let Some(listed) = listed else {
@@ -234,7 +235,7 @@ impl Reader {
         Ok(requires)
     }
 
-    /// Whether what the file has twice is the same.
+    /// Whether the redundant data in the file agrees.
     fn check(&self, all: &[Operation], requires: &[Requires], roots: &[u8]) -> Read<()> {
         let mut predecessors = vec![0u32; all.len()];
         for r in requires {

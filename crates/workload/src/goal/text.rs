@@ -1,4 +1,4 @@
-//! GOAL as text: the lines of a rank, and the labels by which they require each other.
+//! GOAL as text: the lines of a rank, and the labels for their dependencies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,17 +29,17 @@ struct Reader<'a> {
     /// The largest message, bytes.
     most: u64,
     ranks: Option<u32>,
-    /// Lines are its places.
+    /// Its places are lines.
     trace: Trace,
     seen: BTreeSet<u32>,
     /// The rank whose block is open, and the line where it began.
     open: Option<(u32, usize)>,
     labels: BTreeMap<&'a str, u32>,
-    /// Who requires whom in this block, and whether the other's beginning is enough.
+    /// The dependencies in this block, and whether the other's beginning is enough.
     requires: Vec<(Word<'a>, Word<'a>, bool, usize)>,
 }
 
-/// What is wrong with an operation, in the column that `column` says.
+/// The error in an operation, at the column given by `column`.
 fn told(e: &Wrong, column: impl Fn(&What) -> usize) -> GoalError {
     let message = e.what.told(|line| format!("line {line}"));
     GoalError { line: e.place.max(1) as usize, column: column(&e.what), message }
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         word.parse().or_else(|_| self.error(column, format!("expected {what}, found `{word}`")))
     }
 
-    /// The word at `place` is `wanted`.
+    /// The word at `place` must be `wanted`.
     fn expect(&self, words: &[Word], place: usize, wanted: &str) -> Result<(), GoalError> {
         match words.get(place) {
             Some(&(_, word)) if word == wanted => Ok(()),
@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// There is nothing at `place`.
+    /// There must be nothing at `place`.
     fn end(&self, words: &[Word], place: usize) -> Result<(), GoalError> {
         match words.get(place) {
             None => Ok(()),
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Its line as a place.
+    /// The current line as a place.
     fn place(&self) -> u32 {
         u32::try_from(self.line).unwrap_or(u32::MAX)
     }
@@ -194,7 +194,7 @@ impl<'a> Reader<'a> {
         self.trace.add(place, Work::Wait(time)).map_err(|e| told(&e, |_| 1))
     }
 
-    /// `tag T`, `cpu C` and `nic N`, each at most once: the tag.
+    /// Reads `tag T`, `cpu C` and `nic N`, each at most once. Returns the tag.
     fn options(&self, words: &[Word], from: usize, tagged: bool) -> Result<u64, GoalError> {
         let mut tag = 0;
         let mut seen = [false; 3];

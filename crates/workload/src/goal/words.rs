@@ -3,8 +3,8 @@
 /// A word of a line, and its column.
 pub(super) type Word<'a> = (usize, &'a str);
 
-/// The words of a line without its comments; `comment` says whether it begins, and ends, within one. Braces and colons
-/// are words of their own.
+/// The words of a line without its comments; `comment` says whether it begins, and ends, within one. Braces
+/// and colons are separate words.
 pub(super) fn words<'a>(line: &'a str, comment: &mut bool) -> Vec<Word<'a>> {
     let mut words = Vec::new();
     let mut begin = None;

@@ -1,4 +1,4 @@
-//! What a [`Tasks`] is built from: tasks one by one, and who waits for whom.
+//! The builder of [`Tasks`]: tasks one by one, and their dependencies.
 
 use std::collections::BTreeMap;
 
@@ -6,25 +6,25 @@ use tresse_units::{NEVER, Time};
 
 use super::{ENDLESS, NONE, State, Tasks};
 
-/// The flows that a workload may have, rounds and iterations multiplied out: each needs about 40 bytes while the
-/// workload runs and a row in the results, so more of them fit no machine's memory.
+/// The most flows of a workload, including all rounds and iterations: each needs about 40 bytes while the
+/// workload runs and a row in the results, so more would not fit in any machine's memory.
 pub const MOST_FLOWS: u64 = 100_000_000;
 
-/// What a task is.
+/// The kind of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// A message; done when its last byte has arrived, or when it is stopped.
     Message {
         /// The sending host.
         from: u32,
-        /// The receiving host, another one.
+        /// The receiving host, not the same.
         to: u32,
-        /// Its length, 1 to 2^64 - 2 bytes; `None` if it continues until it is stopped.
+        /// Its size, 1 to 2^64 - 2 bytes; `None` if it continues until it is stopped.
         bytes: Option<u64>,
     },
     /// A time that passes, such as a computation; ps.
     Wait(Time),
-    /// Nothing: done as soon as it begins. Many may wait for it, and it for many.
+    /// Nothing: done as soon as it begins. Many tasks may wait for it, and it for many.
     Gate,
 }
 
@@ -32,11 +32,12 @@ pub enum Work {
 /// beginning of the iteration if it has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Task {
-    /// What it is.
+    /// Its kind.
     pub work: Work,
-    /// How long it holds back, ps.
+    /// Its delay, ps.
     pub delay: Time,
-    /// When a message is stopped if it has not arrived, ps: it counts from the same moment as `delay`, and is later.
+    /// When a message is stopped if it has not arrived, ps: counted from the same moment as `delay`, and
+    /// later than it.
     pub stop: Option<Time>,
     /// How long a message may take, ps, from its own start.
     pub deadline: Option<Time>,
@@ -56,7 +57,8 @@ impl Task {
     }
 }
 
-/// Why a graph is none. Tasks are identified by their number, from 0 in the order in which they were added.
+/// Why a graph is invalid. Tasks are identified by their numbers, from 0 in the order in which they were
+/// added.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GraphError {
     /// There are more tasks than numbers for them.
@@ -74,7 +76,7 @@ pub enum GraphError {
     /// A message has no bytes.
     #[error("task {0} is a message of no bytes")]
     Empty(u32),
-    /// A message has as many bytes as stand for no end.
+    /// A message has the number of bytes that represents no end.
     #[error("task {0} is a message of 2^64 - 1 bytes: it must have at least one byte less")]
     TooLarge(u32),
     /// A message is stopped before it starts.
@@ -83,7 +85,7 @@ pub enum GraphError {
     /// Only messages are stopped or have deadlines.
     #[error("task {0} is not a message, so it has neither a stop nor a deadline")]
     NoMessage(u32),
-    /// A task waits for one that is not there.
+    /// A task waits for one that does not exist.
     #[error("task {task} waits for task {predecessor}, which does not exist")]
     NoPredecessor {
         /// The one that waits.
@@ -91,14 +93,14 @@ pub enum GraphError {
         /// What it waits for.
         predecessor: u32,
     },
-    /// A task needs none, or more predecessors than it has.
+    /// A task needs no predecessors, or more than it has.
     #[error("task {task} needs {needed} of its {predecessors} predecessors")]
     Quorum {
         /// The task.
         task: u32,
-        /// What it needs.
+        /// How many it needs.
         needed: u32,
-        /// What it has, each counted once.
+        /// How many it has, each counted once.
         predecessors: u32,
     },
     /// Tasks wait for each other: each of these for the next one, and the last for the first.
@@ -112,25 +114,25 @@ pub enum GraphError {
     NoIterations,
 }
 
-/// A graph of tasks that grows.
+/// A graph of tasks under construction.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     from: Vec<u32>,
     to: Vec<u32>,
     amount: Vec<u64>,
     delay: Vec<Time>,
-    // Empty as long as no task has one.
+    // Empty as long as no task has a stop.
     stop: Vec<Time>,
     deadline: Vec<Time>,
     job: Vec<u32>,
     messages: u64,
-    /// The predecessor in the upper half, who waits for it in the lower one.
+    /// The predecessor in the upper half, its successor in the lower one.
     edges: Vec<u64>,
     quorum: BTreeMap<u32, u32>,
 }
 
 impl Graph {
-    /// An empty one.
+    /// An empty graph.
     pub fn new() -> Self {
         Self::default()
     }
@@ -145,7 +147,7 @@ impl Graph {
         self.from.is_empty()
     }
 
-    /// The work of a task that was added.
+    /// The work of an added task.
     ///
     /// # Panics
     /// If there is no such task.
@@ -157,7 +159,7 @@ impl Graph {
     /// Adds a task; returns its number.
     ///
     /// # Errors
-    /// If it contradicts itself, or if there are too many.
+    /// If it is inconsistent, or if there are too many.
     pub fn add(&mut self, task: Task) -> Result<u32, GraphError> {
         let number = self.len();
         if number >= NONE - 1 {
@@ -188,7 +190,7 @@ impl Graph {
         Ok(number)
     }
 
-    /// `task` waits for `predecessor`, which may be added later. Saying so twice is the same as once.
+    /// `task` waits for `predecessor`, which may be added later. Repeating this has no effect.
     pub fn after(&mut self, task: u32, predecessor: u32) {
         self.edges.push(u64::from(predecessor) << 32 | u64::from(task));
     }
@@ -202,8 +204,8 @@ impl Graph {
     /// of the last one are done.
     ///
     /// # Errors
-    /// If it would never run: a predecessor is not there, tasks wait for each other, a quorum is none, or an
-    /// iteration never ends; or if there are too many flows.
+    /// If it would never run: a predecessor does not exist, tasks wait for each other, a quorum is invalid,
+    /// or an iteration never ends; or if there are too many flows.
     pub fn tasks(mut self, iterations: u32, pause: Time) -> Result<Tasks, GraphError> {
         if iterations == 0 {
             return Err(GraphError::NoIterations);
@@ -281,8 +283,8 @@ impl Graph {
         Ok(needed)
     }
 
-    /// Takes away again and again what waits for nothing that is left (Kahn, CACM 1962). A cycle is refused also
-    /// where a quorum would open it: whoever writes one has made a mistake.
+    /// Repeatedly removes tasks that wait for no remaining task (Kahn, CACM 1962). A cycle is rejected even
+    /// if a quorum would break it: it is always a mistake.
     fn refuse_cycles(&self) -> Result<(), GraphError> {
         let mut waits = vec![0u32; self.from.len()];
         for &edge in &self.edges {
@@ -301,7 +303,7 @@ impl Graph {
             }
         }
         let Some(start) = waits.iter().position(|&n| n > 0) else { return Ok(()) };
-        // What is left has a predecessor that is left: going back from it ends in a circle.
+        // Every remaining task has a remaining predecessor: following these leads into a cycle.
         let mut back = BTreeMap::new();
         for (predecessor, task) in self.edges.iter().map(|&edge| ends(edge)) {
             if waits[predecessor as usize] > 0 && waits[task as usize] > 0 {
@@ -320,12 +322,12 @@ impl Graph {
     }
 }
 
-/// The predecessor of an edge, and who waits for it.
+/// The predecessor of an edge, and its successor.
 fn ends(edge: u64) -> (u32, u32) {
     ((edge >> 32) as u32, edge as u32)
 }
 
-/// Adds a value to a column that stays empty as long as it has none.
+/// Adds a value to a column that stays empty until it has one.
 fn sparse<T: Copy>(column: &mut Vec<T>, before: u32, value: Option<T>, none: T) {
     if value.is_some() && column.is_empty() {
         column.resize(before as usize, none);

@@ -1,4 +1,4 @@
-//! Chakra traces: what nodes wait for, which collectives belong together, and what is refused with names.
+//! Chakra traces: what nodes wait for, which collectives belong together, and errors with names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use tresse_workload::{Collective, Operation, Tasks};
 
 use crate::ideal::{Ideal, Run};
 
-/// A message takes 10 ns and 1 ns a byte.
+/// A message takes 10 ns plus 1 ns a byte.
 const NET: Ideal = Ideal { alpha: 10_000, beta: 1000 };
 
 const NS: u64 = 1000;
@@ -56,7 +56,7 @@ fn nodes_wait_for_what_they_depend_on() {
     let r = run(
         vec![
             vec![wait(1, 500, &[]), wait(2, 200, &[]), send(7, 1, 100, &[1, 2])],
-            // A number that comes later in the file, and a message that is there before its receive.
+            // A number that comes later in the file, and a message that arrives before its receive.
             vec![
                 wait(5, 1000, &[9]),
                 node(9, Action::Nothing, &[]),
@@ -72,7 +72,7 @@ fn nodes_wait_for_what_they_depend_on() {
     assert_eq!((r.end / NS, r.jobs.len()), (1011, 1));
 }
 
-/// One collective of everyone, alone, and what a rank brings for S bytes.
+/// A single collective of everyone, and each rank's contribution for S bytes.
 fn alone(kind: Kind, n: u32, bytes: u64) -> Run {
     let ranks = (0..n).map(|_| vec![collective(1, kind, bytes, "", &[])]).collect();
     run(ranks, Groups::new())
@@ -116,7 +116,8 @@ fn a_collective_is_that_of_the_pattern_of_its_name() {
 
 #[test]
 fn a_rank_takes_part_when_its_node_begins_and_goes_on_when_it_has_everything() {
-    // In a broadcast of 0 to 1 and 2 rank 1 comes late, which is nothing to rank 2; all send on to rank 3.
+    // In a broadcast from 0 to 1 and 2, rank 1 comes late, which does not affect rank 2; all send on to rank
+    // 3.
     let rank = |ns, to: Option<u32>| {
         let mut nodes = vec![wait(1, ns, &[]), collective(2, Kind::Broadcast, 90, "tp", &[1])];
         nodes.extend(to.map(|to| send(3, to, 1, &[2])));
@@ -167,7 +168,7 @@ fn the_nth_collective_of_a_group_is_the_same_on_each_rank() {
 fn groups_may_be_the_ranks_own() {
     let mut trace = Chakra::new(4, Groups::new(), Operation::TreeAllReduce, u64::MAX).unwrap();
     for rank in 0..4 {
-        // Both pairs call their group "1", and the one of all is in PyTorch's words.
+        // Both pairs call their group "1", and the group of all is in PyTorch's notation.
         let pair = [rank / 2 * 2, rank / 2 * 2 + 1];
         let own = groups(&[("0", &[]), ("1", &pair)]);
         let nodes = vec![
@@ -234,7 +235,7 @@ fn what_would_never_end_is_refused_with_names() {
     );
     let huge = || vec![collective(1, Kind::AllGather, u64::MAX, "", &[])];
     refused(vec![huge(), huge()], none(), "is too large");
-    // Rank 0 sends after the collective, to rank 1, which takes part when that has come.
+    // Rank 0 sends after the collective, to rank 1, which takes part when this has arrived.
     let error =
         read(vec![vec![all(1, &[]), send(2, 1, 5, &[1])], vec![receive(3, 0, 5, &[]), all(4, &[3])]], none())
             .unwrap_err();
@@ -257,7 +258,7 @@ fn groups_that_cannot_be_are_refused() {
     let mut trace = Chakra::new(1, Groups::new(), Operation::RingAllReduce, 1).unwrap();
     let error = trace.add(vec![], groups(&[("x", &[7])])).unwrap_err();
     assert_eq!(error.to_string(), "rank 0: group `x` has rank 7, but the trace has 1, from 0");
-    // Refused before they are drawn.
+    // Rejected before they are drawn.
     let many = || (0..101).map(|id| collective(id, Kind::AllToAll, 8, "", &[])).collect();
     refused(
         (0..1000).map(|_| many()).collect(),
@@ -267,7 +268,7 @@ fn groups_that_cannot_be_are_refused() {
 }
 
 proptest! {
-    /// Whatever depends on whatever: it ends, or is refused.
+    /// With any dependencies, it ends or is rejected.
     #[test]
     fn a_random_trace_ends_or_is_refused(
         draws in prop::collection::vec((0u8..4, 0usize..3, 0u32..3, 1u64..50, prop::collection::vec(0u64..30, 0..3)), 1..30),

@@ -1,4 +1,4 @@
-//! Collectives: the textbook's bytes, steps and times, and that everybody ends with what the operation promises.
+//! Collectives: the textbook's bytes, steps and times, and that everyone ends with the promised data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,10 +79,10 @@ fn an_all_to_all_sends_each_part_once_and_no_more_at_a_time_than_it_may() {
         assert!(sent(&r).values().all(|&bytes| bytes == 8000));
         let most = parallel.map_or(8, |p| p.min(8));
         assert_eq!(r.most, most as usize);
-        // 8 messages in lanes of as many steps as the longest has.
+        // 8 messages in lanes; the longest lane decides the number of steps.
         assert_eq!(r.end, u64::from(8u32.div_ceil(most)) * (NET.alpha + 1000 * NET.beta));
     }
-    // In the first rotation everybody sends to the next.
+    // In the first rotation everyone sends to the next.
     let r = run(&collective(AllToAll, 9, 9000), NET);
     assert!(r.flows[..9].iter().all(|f| f.start.to == (f.start.from + 1) % 9));
 }
@@ -136,8 +136,9 @@ fn what_cannot_be_is_refused() {
     assert_eq!(refused(never), CollectiveError::Graph(GraphError::NoIterations));
 }
 
-/// Runs a collective; `carries` says which parts a message has in it, of those that its sender holds when it starts,
-/// and the receiver adds them to its own. A part is (block, chunk); what is held of it is whose contributions.
+/// Runs a collective; `carries` selects the parts in a message, among those that its sender holds when it
+/// starts, and the receiver adds them to its own. A part is (block, chunk), and its value is the set of
+/// contributors.
 fn data_flow(
     c: &Collective,
     net: Ideal,
@@ -170,7 +171,7 @@ proptest! {
     fn after_an_all_reduce_everyone_has_everyones(n in 2u32..12, chunks in 1u32..4, alpha in 0u64..50, beta in 1u64..3) {
         let net = Ideal { alpha, beta };
         let (wide, k) = (u64::from(n), u64::from(chunks));
-        // Parts of different sizes, so that ranks are not in step.
+        // Parts have different sizes, so that ranks are not in step.
         let bytes = wide * k + 7;
         let own = |blocks: u64| (0..n).map(|r| {
             (0..blocks).flat_map(|b| (0..k).map(move |c| ((b, c), BTreeSet::from([r])))).collect()

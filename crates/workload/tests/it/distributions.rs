@@ -1,10 +1,10 @@
-//! Distributions: what is read, what is refused, and what the built-in ones are.
+//! Distributions: valid files, rejected files, and the built-in ones.
 
 use proptest::prelude::*;
 use tresse_units::Stream;
 use tresse_workload::{Distribution, distributions};
 
-/// As docs/explain/distributions.md has them: the mean, bytes, and the shares up to 10 kB, 100 kB, 1 MB and
+/// The values in docs/explain/distributions.md: the mean, bytes, and the shares up to 10 kB, 100 kB, 1 MB and
 /// above, per cent; NaN where nothing is expected.
 const EXPECTED: &[(&str, f64, [f64; 4])] = &[
     ("websearch-hpcc", 1.71e6, [15.0, 39.2, 15.8, 30.0]),
@@ -141,7 +141,7 @@ proptest! {
             let u = (f64::from(n) + 0.5) / f64::from(N);
             let size = d.quantile(u);
             prop_assert!(size >= before);
-            // Sizes are rounded to bytes: half a byte to either side holds u.
+            // Sizes are rounded to bytes: half a byte to either side brackets u.
             prop_assert!(d.cumulative(size as f64 - 0.51) <= u + 1e-9 && u <= d.cumulative(size as f64 + 0.51) + 1e-9);
             (before, sum) = (size, sum + size as f64);
         }
@@ -158,7 +158,7 @@ proptest! {
 
 #[test]
 fn draws_are_distributed_as_the_file_says() {
-    // Kolmogorov and Smirnov: with 10,000 draws, 1.95/100 is exceeded once in a thousand times.
+    // Kolmogorov and Smirnov: with 10,000 draws, 1.95/100 is exceeded one time in a thousand.
     for built_in in distributions::all() {
         let d = built_in.distribution();
         let size = tresse_workload::Size::Distribution(d.clone().into());

@@ -1,4 +1,5 @@
-//! GOAL traces: what LogGOPSim's schedule generators write runs as it is, and what is broken is told with its line.
+//! GOAL traces: the output of LogGOPSim's schedule generators runs unchanged, and errors are reported with
+//! their line.
 
 use std::fmt::Write;
 
@@ -6,7 +7,7 @@ use tresse_workload::Goal;
 
 use crate::ideal::{Ideal, Run};
 
-/// A message takes 10 ns and 1 ns a byte.
+/// A message takes 10 ns plus 1 ns a byte.
 const NET: Ideal = Ideal { alpha: 10_000, beta: 1000 };
 
 fn run(text: &str) -> Run {
@@ -20,7 +21,7 @@ fn starts(run: &Run) -> Vec<u64> {
     flows.into_iter().map(|(_, at)| at).collect()
 }
 
-/// A dissemination barrier, letter by letter as LogGOPSim's schedgen writes it (`dissemination_16.goal`).
+/// A dissemination barrier, exactly as LogGOPSim's schedgen writes it (`dissemination_16.goal`).
 fn dissemination(n: u32) -> String {
     let mut text = format!("num_ranks {n}\n\n");
     for rank in 0..n {
@@ -107,7 +108,7 @@ fn irequires_waits_for_the_beginning_only() {
 
 #[test]
 fn a_receive_gets_the_messages_of_its_pair_and_tag_in_order() {
-    // Rank 1 answers the second message of tag 1, which is sent first of all, with tag 2 in between.
+    // Rank 1 answers the second message with tag 1, which is sent before all others, with tag 2 in between.
     let text = "num_ranks 2
         rank 0 {
         a: send 100b to 1 tag 1
@@ -189,7 +190,7 @@ fn what_is_broken_is_told_with_its_line() {
 fn a_file_cut_off_anywhere_is_refused() {
     let whole = dissemination(8);
     assert!(Goal::read(&whole, u64::MAX).is_ok());
-    // The last two characters are a line's end and an empty line.
+    // The last two characters are a newline and an empty line.
     for end in 0..whole.len() - 2 {
         assert!(Goal::read(&whole[..end], u64::MAX).is_err(), "{end} of {}", whole.len());
     }

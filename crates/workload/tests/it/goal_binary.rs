@@ -1,4 +1,4 @@
-//! GOAL's binary form: it says what the text says, and what is damaged is told with its rank and operation.
+//! GOAL's binary form: it agrees with the text, and damage is reported with its rank and operation.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use tresse_workload::Goal;
 
 use crate::ideal::Ideal;
 
-/// What an operation is.
+/// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Send,
@@ -16,7 +16,7 @@ enum Kind {
     Calc,
 }
 
-/// An operation of a rank, and the earlier ones that it requires, or whose beginning.
+/// An operation of a rank, and the earlier ones that it requires, or whose beginning it requires.
 #[derive(Debug, Clone)]
 struct Op {
     kind: Kind,
@@ -122,10 +122,10 @@ fn the_binary_form_says_what_the_text_says() {
     assert_eq!((starts, run.end / 1000), (vec![500, 610], 621));
 }
 
-/// Random numbers of which a trace is made.
+/// Random numbers from which a trace is made.
 type Draw = (Index, Index, Index, u64, u32, Vec<(Index, bool)>);
 
-/// A trace that ends: what an operation requires is before it, and a message is sent before it is received.
+/// A trace that ends: an operation requires only earlier ones, and a message is sent before it is received.
 fn trace(ranks: usize, draws: &[Draw]) -> Ranks {
     let mut all: Ranks = vec![Vec::new(); ranks];
     for (what, from, to, size, tag, requires) in draws {
@@ -165,7 +165,7 @@ proptest! {
         prop_assert_eq!(format!("{:?}", from_text.tasks), format!("{:?}", from_binary.tasks));
     }
 
-    /// It is read or refused: no panic, and no memory for what is only said to be there.
+    /// It is read or rejected: no panic, and no memory for data that is only claimed to exist.
     #[test]
     fn bytes_that_are_changed_do_no_harm(
         draws in draws(),
@@ -175,7 +175,7 @@ proptest! {
         let mut bytes = binary(&trace(3, &draws));
         for (at, byte, whole) in changes {
             let at = at.index(bytes.len());
-            // The most that a number can be, or any byte.
+            // The largest number, or any byte.
             let end = if whole { bytes.len().min(at + 4) } else { at + 1 };
             bytes[at..end].fill(if whole { 0xff } else { byte });
         }

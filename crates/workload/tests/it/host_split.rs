@@ -1,4 +1,4 @@
-//! Hosts that are split among schemes.
+//! Hosts split among schemes.
 
 use std::collections::BTreeMap;
 

@@ -24,7 +24,7 @@ fn run(config: &JobsConfig, salt: u64) -> Seen {
     drive(&mut Jobs::new(config.clone()), random(salt), usize::MAX)
 }
 
-/// The flows of each job by number, with the times of their starts.
+/// The flows of each job by number, with their start times.
 fn by_job(seen: &Seen) -> BTreeMap<u32, Vec<(Time, Start)>> {
     let mut jobs = BTreeMap::<u32, Vec<(Time, Start)>>::new();
     for &(time, start) in &seen.starts {
@@ -102,7 +102,7 @@ fn gaps(gap: Span) -> Vec<f64> {
 #[test]
 fn gaps_have_their_mean_and_their_shape() {
     let mean = 50_000_000_000; // 50 ms
-    // The variance over the mean's square: of the slides' author's log-normal gaps 10 ms / 50 ms.
+    // The variance over the mean's square: for the slides' author's log-normal gaps, 10 ms / 50 ms.
     for (gap, spread) in
         [(Span::Fixed(mean), 0.0), (Span::LogNormal(mean), 0.2), (Span::Exponential(mean), 1.0)]
     {
@@ -148,7 +148,7 @@ proptest! {
                 prop_assert_eq!((flow.from, flow.to, flow.bytes), (other.from, other.to, other.bytes));
             }
         }
-        // More jobs side by side leave those of the others as they are.
+        // More parallel jobs leave the others unchanged.
         let more = run(&JobsConfig { jobs: jobs + 1, ..config.clone() }, salts[0]).by_name();
         for (name, flow) in a.by_name() {
             if let Some(other) = more.get(&name) {

@@ -29,7 +29,7 @@ proptest! {
             prop_assert!(start <= time && time < stops[&s.name] && stops[&s.name] <= stop);
             prop_assert_eq!((s.bytes, (s.from, s.to)), (None, flows[(s.name >> 32) as usize]));
         }
-        // One flow more shifts none.
+        // One more flow shifts none.
         let more = OnOffConfig { flows: vec![(0, 1), (2, 3), (0, 1), (5, 4)], ..config };
         let mut more = drive(&mut OnOff::new(more), random(0), usize::MAX).starts;
         more.retain(|(_, s)| s.name >> 32 < 3);

@@ -1,4 +1,4 @@
-//! The Permutation pattern is what XMP §5.2.1 says, and repeats bit by bit.
+//! The Permutation pattern follows XMP §5.2.1, and repeats bit by bit.
 
 use tresse_units::Stream;
 use tresse_workload::{Permutation, RackToRack, Size, Transfer};
@@ -63,7 +63,7 @@ fn streams_differ_by_purpose_and_identity_and_are_unbiased() {
     assert!(counts.iter().all(|n| (9_600..10_400).contains(n)), "{counts:?}");
 }
 
-/// What a seed has drawn since the first release: results would change with it.
+/// The draws of a seed since the first release: if they changed, results would change.
 #[test]
 fn draws_are_the_ones_that_they_always_were() {
     let first = |transfers: Vec<Transfer>| -> Vec<_> {

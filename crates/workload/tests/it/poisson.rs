@@ -1,4 +1,4 @@
-//! Poisson arrivals: the offered load is the one asked for, gaps are exponential, pairs uniform.
+//! Poisson arrivals: the offered load is the requested one, gaps are exponential, pairs uniform.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ fn sizes() -> impl Iterator<Item = Size> {
     ])
 }
 
-/// The load that the arrivals offer, over the one asked for.
+/// The load that the arrivals offer, relative to the requested one.
 fn offered(all: &[(Time, Start)], end: Time) -> f64 {
     let bytes: u64 = all.iter().filter_map(|(_, start)| start.bytes).sum();
     bytes as f64 * 8e12 / end as f64 / CAPACITY as f64 / LOAD
@@ -66,8 +66,8 @@ fn the_flows_offer_the_load_that_was_asked_for() {
     }
 }
 
-/// Until a time nothing is stretched: over 10^5 arrivals the gaps leave 0.32 %, and the sizes at most 0.16 %, but for
-/// one distribution.
+/// With a time limit nothing is stretched: over 10^5 arrivals the gaps leave an error of 0.32 %, and the
+/// sizes at most 0.16 %, except for one distribution.
 #[test]
 fn until_a_time_the_load_is_near() {
     for (size, seed) in sizes().zip(1..) {
@@ -90,7 +90,7 @@ fn gaps_are_exponential() {
     let mean = PoissonConfig::interval(&Size::Fixed(100_000), LOAD, CAPACITY);
     assert_eq!(mean, 160_000.0); // ps: 800,000 bits at 5 Tbit/s.
     let times = all.iter().map(|&(time, _)| time);
-    // The sum of 10^5 gaps is given; of what one gap is that leaves 1 - 10^-5 to chance.
+    // The sum of 10^5 gaps is fixed; this leaves 1 - 10^-5 of each gap to chance.
     let mut gaps: Vec<f64> =
         std::iter::once(0).chain(times.clone()).zip(times).map(|(a, b)| (b - a) as f64 / mean).collect();
     let n = gaps.len() as f64;
@@ -99,10 +99,10 @@ fn gaps_are_exponential() {
     assert!((first - 1.0).abs() < 1e-6, "{first}");
     // Standard error: below sqrt(20/n).
     assert!((second - 2.0).abs() < 4.0 * (20.0 / n).sqrt(), "{second}");
-    // Neighbours do not know of each other.
+    // Neighbours are independent.
     let product = gaps.windows(2).map(|g| (g[0] - 1.0) * (g[1] - 1.0)).sum::<f64>() / n;
     assert!(product.abs() < 4.0 / n.sqrt(), "{product}");
-    // Kolmogorov and Smirnov: 1.95/sqrt(n) is exceeded once in a thousand times.
+    // Kolmogorov and Smirnov: 1.95/sqrt(n) is exceeded one time in a thousand.
     gaps.sort_by(f64::total_cmp);
     let apart = gaps.iter().zip(0..).map(|(g, i)| (1.0 - (-g).exp() - f64::from(i) / n).abs());
     let apart = apart.fold(0.0, f64::max);
@@ -155,7 +155,7 @@ fn it_ends_after_its_flows_or_at_its_time() {
     let seen = drive(&mut Poisson::new(flows.clone()), random(1), usize::MAX);
     assert_eq!((seen.starts.len(), seen.is_over), (500, true));
     assert_eq!(Poisson::new(flows.clone()).expected_bytes(), 500_000_000);
-    // The same flows until a time, but for the factor that stretches the gaps.
+    // The same flows with a time limit, except for the factor that stretches the gaps.
     let end = (flows.interval * 400.0) as Time;
     let until = PoissonConfig { limit: Limit::Until(end), ..flows };
     assert_eq!(Poisson::new(until.clone()).expected_bytes(), 400_000_000);

@@ -1,4 +1,4 @@
-//! From rack to rack: who sends to whom, and how random it is.
+//! From rack to rack: senders and receivers, and their randomness.
 
 use std::collections::BTreeMap;
 

@@ -22,8 +22,8 @@ fn run(config: &RandomConfig, salt: u64, most: usize) -> Seen {
     drive(&mut RandomPattern::new(config.clone()), random(salt), most)
 }
 
-/// Goes through what was seen in its order, and calls `look` with the flows that each host sends and receives after
-/// every step.
+/// Replays the record in order, and calls `look` after every step with the flows that each host sends and
+/// receives.
 fn replay(config: &RandomConfig, seen: &Seen, mut look: impl FnMut(Time, &[u32], &[u32])) {
     let (mut sends, mut receives) = (vec![0u32; config.hosts as usize], vec![0u32; config.hosts as usize]);
     let flows = seen.by_name();
@@ -41,7 +41,7 @@ fn replay(config: &RandomConfig, seen: &Seen, mut look: impl FnMut(Time, &[u32],
                 let flow = flows[&name];
                 sends[flow.from as usize] -= 1;
                 receives[flow.to as usize] -= 1;
-                // What follows it starts at the same time.
+                // The flow that follows it starts at the same time.
                 while let Some((_, start)) = starts.next_if(|&&(time, _)| time == finish) {
                     sends[start.from as usize] += 1;
                     receives[start.to as usize] += 1;
@@ -90,13 +90,13 @@ fn flows_may_be_held_to_leave_their_rack() {
 
 #[test]
 fn a_host_waits_until_another_is_free() {
-    // Two hosts, of which each may receive one flow: of three flows a host two wait.
+    // Two hosts, each of which may receive one flow: of three flows per host, two wait.
     let config = RandomConfig { hosts: 2, per_host: 3, at_most: 1, flows: Some(60), ..XMP };
     let seen = run(&config, 1, usize::MAX);
     assert!(seen.is_over);
     assert_eq!((seen.starts.len(), seen.finishes.len()), (60, 60));
     replay(&config, &seen, |_, sends, _| assert!(sends.iter().all(|&n| n <= 1)));
-    // Who waited longest is first: all lanes take turns.
+    // The one that waited longest is first: all lanes take turns.
     let lanes = |host: u32| -> Vec<u64> {
         let starts = seen.starts.iter().filter(|(_, s)| s.from == host);
         starts.take(9).map(|(_, s)| s.name >> 24 & 0xff).collect()

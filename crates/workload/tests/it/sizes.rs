@@ -29,7 +29,7 @@ fn the_bound_of_xmps_pareto_lowers_its_mean() {
 
 #[test]
 fn to_draw_again_is_to_draw_from_what_fits() {
-    // The rule to the letter: draws without a bound, of which those beyond are thrown away.
+    // The rule literally: draws without a bound, discarding those beyond it.
     let free = Size::Pareto { shape: 1.5, mean: 192_000_000, bound: u64::MAX >> 12, beyond: Beyond::Clip };
     let mut stream = Stream::new(2, "pareto", 0);
     let mut kept: Vec<u64> =

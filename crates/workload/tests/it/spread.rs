@@ -1,4 +1,4 @@
-//! Flows that are spread over a window.
+//! Flows spread over a window.
 
 use proptest::prelude::*;
 use tresse_units::{NEVER, Time};
@@ -21,7 +21,7 @@ proptest! {
         prop_assert!(a.is_over && a.starts.len() as u32 == flows);
         prop_assert!(a.starts.iter().all(|&(time, _)| time < window.max(1)));
         prop_assert_eq!(&a.starts, &b.starts);
-        // A flow more shifts none.
+        // One more flow shifts none.
         let more = SpreadConfig { flows: flows + 1, ..config };
         let more = drive(&mut Spread::new(more), random(0), usize::MAX);
         let (mut more, one) = (more.starts, u64::from(flows));

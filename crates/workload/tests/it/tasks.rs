@@ -1,11 +1,11 @@
-//! Graphs of messages: who begins when, what is refused, and that it repeats.
+//! Graphs of messages: when tasks begin, what is rejected, and repeatability.
 
 use proptest::prelude::*;
 use tresse_workload::{Graph, GraphError, Job, MOST_FLOWS, Source, Task, Work};
 
 use crate::ideal::{Ideal, Run};
 
-/// A message takes 10 ps and 1 ps a byte.
+/// A message takes 10 ps plus 1 ps a byte.
 const NET: Ideal = Ideal { alpha: 10, beta: 1 };
 
 fn graph(tasks: &[Task], edges: &[(u32, u32)]) -> Graph {
@@ -138,7 +138,7 @@ fn jobs_are_numbered_as_they_begin_and_end_with_their_last_task() {
     assert_eq!(r.jobs, [job(1, 40, 1055, 2), job(0, 0, 1100, 1)]);
     let of_flows: Vec<_> = r.flows.iter().map(|f| (f.start.name, f.start.job)).collect();
     assert_eq!(of_flows, [(1, Some(0)), (3, None), (0, Some(1)), (4, Some(1))]);
-    // The last of it was no message, and it was not over before.
+    // Its last task was not a message, and it did not end before that.
     assert_eq!(r.end, 1100);
 }
 
@@ -197,7 +197,7 @@ fn a_cycle_is_told_by_its_tasks_each_before_the_one_that_it_waits_for() {
 
 #[test]
 fn a_million_tasks_take_a_moment() {
-    // Two chains of 500,000: nothing in it is quadratic.
+    // Two chains of 500,000: nothing is quadratic.
     let mut g = Graph::new();
     for i in 0..1_000_000 {
         let task = g.add(Task::message(i % 2, 2, 1)).unwrap();
@@ -211,7 +211,8 @@ fn a_million_tasks_take_a_moment() {
 }
 
 proptest! {
-    /// Against a plain reading: in the order of numbers, a task begins when enough of its predecessors have ended.
+    /// Against a plain implementation: in the order of numbers, a task begins when enough of its predecessors
+    /// have ended.
     #[test]
     fn random_graphs_run_as_their_definition_says(
         tasks in prop::collection::vec((0u8..3, 1u64..200, 0u64..50, prop::collection::vec(any::<prop::sample::Index>(), 0..4), any::<bool>()), 1..40),

@@ -1,4 +1,4 @@
-//! What is generated is what the code, the controllers' files and the kept results say.
+//! The generated files agree with the code, the controllers' files and the kept results.
 
 use std::process::Command;
 

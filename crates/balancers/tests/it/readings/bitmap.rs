@@ -29,7 +29,7 @@ impl Reading for Bitmap {
                 return path;
             }
             passed += 1;
-            // Its penalty may be gone now, and yet it was passed over.
+            // Its penalty may be gone now, but it was still skipped.
         }
     }
 

@@ -1,4 +1,5 @@
-//! The balancers' rules, read from their sources once more: no state is packed, and nothing is shared with the C files.
+//! The balancers' rules, implemented again from their sources: no state is packed, and nothing is shared with
+//! the C files.
 
 mod bitmap;
 mod mixed;
@@ -19,7 +20,7 @@ pub trait Reading {
     }
 }
 
-/// The reading of the balancer `name` with its default parameters.
+/// The implementation of the balancer `name` with its default parameters.
 pub fn reading(name: &str, paths: u32, stream: u64) -> Box<dyn Reading> {
     let random = Random::new(stream);
     match name {

@@ -49,7 +49,7 @@ impl Reading for Mrc {
                 }
             }
         } else {
-            // The whole walk is made, and its numbers are drawn, before it goes back to the one that it takes.
+            // The whole walk is made, and its numbers are drawn, before it goes back to the chosen one.
             let avoided = is_any(&is_avoided);
             let mut walk = self.laps.clone();
             let mut found = None;

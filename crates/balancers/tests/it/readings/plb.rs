@@ -10,7 +10,7 @@ pub struct Plb {
     path: u32,
     window: u32,
     round: Vec<Feedback>,
-    /// Packets of the present round.
+    /// Packets of the current round.
     length: usize,
     congested: u32,
     suspended_until: u64,

@@ -9,7 +9,7 @@ const EXPLORE: u32 = 16;
 
 enum Mode {
     Usual,
-    /// `turn`: which of the ring, the oldest being 0, is taken next.
+    /// `turn`: the index in the ring, from 0 for the oldest, of the next one taken.
     Frozen {
         since: u64,
         turn: usize,
@@ -23,7 +23,7 @@ pub struct Reps {
     paths: u32,
     random: Random,
     mode: Mode,
-    /// Oldest first, each with whether it is fresh.
+    /// Oldest first, each with a flag for fresh ones.
     ring: VecDeque<(u32, bool)>,
 }
 

@@ -1,4 +1,4 @@
-//! The data file of Flent: read by hand, and by Flent itself where it can be installed.
+//! The data file of Flent: read by hand, and by Flent itself if it can be installed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -61,12 +61,12 @@ fn series_are_the_samples() {
         let name = names[&**flow];
         let (rate, rtt, cwnd) = (of(name, ""), of(name, "::tcp_rtt"), of(name, "::tcp_cwnd"));
         assert!([rate, rtt, cwnd].iter().all(|series| series.len() == x.len()));
-        // Nothing is lost: what arrived in all steps, Mbit/s times s.
+        // Nothing is lost: the data that arrived in all steps, Mbit/s times s.
         let megabits: f64 = rate.iter().filter_map(Value::as_f64).map(|r| r * STEP_S).sum();
         let bytes: u64 = own.iter().map(|r| r.number("arrived_bytes")).sum();
         assert!(is_near(megabits * 1e6 / 8.0, bytes as f64), "{flow}: {megabits} Mbit, {bytes} bytes");
 
-        // Intervals of a run of one round are steps; a flow that begins or ends has a part of one.
+        // In a run with one round, intervals are steps; a flow that begins or ends has a part of one.
         for (step, &begin) in x.iter().enumerate() {
             let first = (begin * 1e12).round() as u64;
             let here: Vec<&Row> =
@@ -95,7 +95,7 @@ fn series_are_the_samples() {
     assert!(compared > 50, "{compared} steps");
 }
 
-/// What Flent reads, as JSON: title, x values, every series by name, and the RTTs that it plots.
+/// Flent's reading, as JSON: title, x values, every series by name, and the RTTs that it plots.
 const READ: &str = r#"
 import json, sys
 from flent import resultset
@@ -108,7 +108,7 @@ json.dump({"title": r.title, "x": r.x_values, "series": {n: r.series(n) for n in
 fn flent_opens_it() {
     let dir = TempDir::new().expect("a temporary folder");
     if let Err(missing) = install(dir.path()) {
-        // Past the test harness, which keeps to itself what passing tests print.
+        // Past the test harness, which hides the output of passing tests.
         drop(writeln!(io::stderr(), "skipped: Flent reads its data file: {missing}"));
         return;
     }
@@ -135,7 +135,7 @@ fn flent_opens_it() {
         steps.filter(|(_, rtt)| !rtt.is_null()).map(|(x, rtt)| vec![x.clone(), rtt.clone()].into()).collect();
     assert_eq!(said["rtts"], Value::from(rtts));
 
-    // And its command, which knows the series by the test's name.
+    // And its command, which identifies the series by the test's name.
     let output = Command::new(dir.path().join("venv/bin/flent"))
         .args(["--format", "summary", "--input"])
         .arg(&path)

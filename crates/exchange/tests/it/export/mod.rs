@@ -1,4 +1,4 @@
-//! A run, with everything that can be measured, in the formats of others: what they say is what its tables say.
+//! A run, with everything that can be measured, in the formats of other tools: they agree with its tables.
 
 mod flent;
 mod perfetto;
@@ -21,7 +21,7 @@ use tresse_experiment::{Profile, Source, load, resolve};
 use tresse_lab::stopping_rule::Verdicts;
 use tresse_lab::{Options, Watch, runner::run};
 
-/// Jobs over TCP, in small segments, beside large flows over two subflows: two cases.
+/// Jobs over TCP, in small segments, along with large flows over two subflows: two cases.
 const INCAST: &str = r#"
 title = "t"
 [fabric]
@@ -67,7 +67,7 @@ packets = { hosts = [0, 1] }
 convergence = { for = "2ms" }
 "#;
 
-/// The folder of a run of it, which all tests read.
+/// The folder of its run, which all tests read.
 fn ran() -> &'static Path {
     static RAN: OnceLock<TempDir> = OnceLock::new();
     let dir = RAN.get_or_init(|| {
@@ -116,7 +116,7 @@ fn exported_from(run: &Path, format: Format, table: Option<&str>, only: &[&str])
     Ok(out)
 }
 
-/// A table of the run, as it lies there.
+/// A table of the run, unchanged.
 fn batch(name: &str) -> RecordBatch {
     let file = File::open(ran().join(format!("{name}.parquet"))).expect("the table is there");
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).expect("a Parquet file");
@@ -126,7 +126,7 @@ fn batch(name: &str) -> RecordBatch {
     concat_batches(&schema, &batches).expect("one schema")
 }
 
-/// A row: what stands in each column, as text; empty if it is missing.
+/// A row: the value in each column, as text; empty if it is missing.
 struct Row(BTreeMap<String, String>);
 
 impl Row {
@@ -143,14 +143,14 @@ impl Row {
         self.maybe(column).unwrap_or_else(|| panic!("{column} is missing"))
     }
 
-    /// What names a flow in a run of one round, as formats call it.
+    /// The name of a flow in a run with one round, as in the formats.
     fn flow(&self) -> String {
         let [group, flow, from, to] = ["group", "flow", "from", "to"].map(|column| self.text(column));
         format!("{group}: flow {flow}, host {from} to {to}")
     }
 }
 
-/// The rows of a table that are of this scheme's case.
+/// The rows of a table for this scheme's case.
 fn rows(name: &str, scheme: &str) -> Vec<Row> {
     let batch = batch(name);
     let columns: Vec<_> = batch.columns().iter().map(|c| cast(c, &DataType::Utf8).expect("text")).collect();

@@ -12,7 +12,7 @@ fn events(bytes: &[u8]) -> Vec<Value> {
     trace["traceEvents"].as_array().expect("events").clone()
 }
 
-/// Those of a phase in a process, whose names end so.
+/// The events of a phase in a process whose names have this ending.
 fn of<'a>(events: &'a [Value], pid: &Value, phase: &str, end: &str) -> Vec<&'a Value> {
     let is_it = |e: &&Value| {
         e["pid"] == *pid && e["ph"] == phase && e["name"].as_str().is_some_and(|n| n.ends_with(end))
@@ -77,7 +77,7 @@ fn flows_jobs_and_counters_are_those_of_the_tables() {
             samples.iter().map(|r| (at(subflow(r) + " rate", r.number("start_ps")), rate(r))).collect();
         let said = counted(" rate", "Mbit/s");
         assert_eq!(said[..rates.len()], rates);
-        // And at the end of each subflow it falls to nothing.
+        // And at the end of each subflow it falls to 0.
         let subflows: BTreeSet<_> = samples.iter().map(subflow).collect();
         assert_eq!(said.len(), rates.len() + subflows.len());
         assert!(said[rates.len()..].iter().all(|(_, rate)| rate == "0"));

@@ -29,7 +29,7 @@ fn a_trace_for_each_flow_with_its_samples() {
         assert_eq!(last["time"], ms(flow.number("end_ps")));
         assert!(events.is_sorted_by_key(|e| e["time"].as_f64().expect("a time")));
 
-        // The parts have schemes, and these have segments, of their own.
+        // Each part has its own scheme, and each scheme its own segment size.
         let mss = if flow.text("group") == "jobs" { 500 } else { 1460 };
         let own = samples.iter().filter(|r| r.flow() == flow.flow() && r.number("cwnd_pkts") > 0);
         let mut own: Vec<_> = own

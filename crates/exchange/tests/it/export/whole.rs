@@ -1,4 +1,4 @@
-//! Tables as they are, in CSV and Arrow; and what cannot be exported.
+//! Unchanged tables, in CSV and Arrow; and what cannot be exported.
 
 use std::io::Cursor;
 

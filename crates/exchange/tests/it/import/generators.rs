@@ -1,8 +1,8 @@
-//! What the generators of htsim and of the HPCC simulator print, letter by letter but for their random numbers.
+//! The exact output of the generators of htsim and of the HPCC simulator, except for their random numbers.
 
 use std::fmt::Write;
 
-/// Random numbers of this file's own.
+/// Random numbers for this file.
 pub struct Random(u64);
 
 impl Random {
@@ -138,7 +138,8 @@ pub fn butterfly(nodes: u64, groups: u64, group: u64, size: u64) -> String {
     out
 }
 
-/// csg-htsim `gen_serialn_alltoall.py`, or `_prio.py`; with more than one group its header counts other triggers.
+/// csg-htsim `gen_serialn_alltoall.py`, or `_prio.py`; with more than one group, its header counts the
+/// triggers differently.
 pub fn serialn_alltoall(nodes: u64, conns: u64, group: u64, parallel: u64, size: u64, prio: bool) -> String {
     let mut out = format!("Nodes {nodes}\nConnections {}\n", conns * (group - 1));
     let all = (conns - 1) / parallel - u64::from((conns - 1).is_multiple_of(parallel));

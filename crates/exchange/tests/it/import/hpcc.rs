@@ -63,7 +63,7 @@ fn an_estimates_last_digit_behind_the_number_is_no_truncation() {
         "flow.txt:500: ",
         "truncated",
     );
-    // 1000 flows of which 100 are left are no such case.
+    // 1000 flows of which only 100 are left are not such a case.
     let text = traffic_gen(320, 1000, 1000);
     let tenth: Vec<&str> = text.lines().take(101).collect();
     refused(

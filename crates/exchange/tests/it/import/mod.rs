@@ -1,4 +1,4 @@
-//! Files of other simulators, as their generators write them, become experiments; all others are refused.
+//! Files of other simulators, as their generators write them, become experiments; all others are rejected.
 
 mod generators;
 mod hpcc;
@@ -49,7 +49,7 @@ struct Ran {
     at: u64,
 }
 
-/// The flows of an import, run: their names are their places in the file.
+/// Runs the flows of an import: their names are their places in the file.
 fn run(imported: &Imported, hosts: u32) -> Vec<Ran> {
     let names: Vec<String> = (0..hosts).map(|h| format!("host {h}")).collect();
     let hosts = Hosts::new(names.iter().map(|n| &**n));
@@ -116,7 +116,7 @@ fn rings_of_htsim_go_round_link_by_link() {
     let i = imported(Format::HtsimCm, &[("ring.cm", &cm)]);
     let flows = run(&i, 128);
     assert_eq!((flows.len(), steps(&flows)), (128 * 31, 31));
-    // Each host passes on what it got, in the step after it got it.
+    // Each host passes on what it received in the previous step.
     let got: BTreeSet<_> = flows.iter().map(|f| (f.start.to, f.at / US)).collect();
     assert!(flows.iter().all(|f| f.at == 0 || got.contains(&(f.start.from, f.at / US - 1))));
     assert!(file(&i, "flows.csv").starts_with("from,to,size,start,id,after\n"));
@@ -179,7 +179,7 @@ fn htsims_own_topologies_are_ours_where_they_can_be() {
     let keys = ["leaves", "spines", "hosts_per_leaf"].map(|key| fabric[key].as_integer().unwrap());
     assert_eq!(keys, [4, 2, 8]);
 
-    // Switches take half of their time on each side; queues are bytes.
+    // Half of a switch's latency is on each side; queues are in bytes.
     let slow = LEAF_SPINE_TINY.replacen("Switch_Latency_ns 0", "Switch_Latency_ns 300\nQueue_Down 64000", 1);
     let slow = slow.replacen("Switch_Latency_ns 0", "Switch_Latency_ns 500\nQueue_Down 80000", 1);
     let fabric = &experiment(&imported(Format::HtsimTopo, &[("slow.topo", &slow)]))["fabric"];

@@ -56,7 +56,7 @@ fn a_file_cut_off_anywhere_is_refused() {
     let but_the_last_line = whole - "\ntrigger id 24 oneshot".len();
     for end in 0..whole {
         let cut = import(Format::HtsimCm, &[Input { name: "r.cm", text: &ring[..end] }], Path::new("x.toml"));
-        // Without its last line it is what `gen_allreduce_butterfly.py` writes, and that is told.
+        // Without its last line it is like the output of `gen_allreduce_butterfly.py`, and a note says so.
         let told =
             cut.is_ok_and(|i| i.notes.iter().any(|n| n.contains("trigger 24 is used but not declared")));
         assert_eq!(told, [0, 1].contains(&end.wrapping_sub(but_the_last_line)), "{end} of {whole}");
@@ -65,7 +65,7 @@ fn a_file_cut_off_anywhere_is_refused() {
     let last = fat.trim_end().len();
     for end in (0..last).step_by(7) {
         let cut = import(Format::Hpcc, &[Input { name: "t", text: &fat[..end] }], Path::new("x.toml"));
-        // Digits of the last error rate may be missing: it is 0 all the same.
+        // Digits of the last error rate may be missing: it is still 0.
         assert!(cut.is_err() || end > last - 8, "{end} of {last}");
     }
     for end in (0..FAT_TREE_1024.len() - 9).step_by(3) {
@@ -74,7 +74,7 @@ fn a_file_cut_off_anywhere_is_refused() {
             &[Input { name: "t", text: &FAT_TREE_1024[..end] }],
             Path::new("x.toml"),
         );
-        // What stands behind the last key that is needed may be left out, and numbers cut.
+        // Text after the last required key may be left out, and numbers truncated.
         let needed =
             FAT_TREE_1024.find("Radix_Down 16").unwrap() + "Radix_Down 16\nDownlink_Latency_ns 1".len();
         assert!(cut.is_err() || end >= needed, "{end}: {:?}", &FAT_TREE_1024[..end]);

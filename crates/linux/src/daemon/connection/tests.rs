@@ -13,7 +13,7 @@ fn ends(port: u16) -> Ends {
     (SocketAddr::from(([10, 0, 0, 1], port)), SocketAddr::from(([10, 0, 0, 2], 80)))
 }
 
-/// A subflow that has sent this many packets, of which so many were acknowledged.
+/// A subflow that has sent this many packets, of which this many were acknowledged.
 fn info(segments: u64, acked: u64) -> TcpInfo {
     let outstanding = (segments - acked) as u32;
     TcpInfo {
@@ -90,7 +90,7 @@ fn a_path_is_slow_that_is_silent_between_two_looks_and_no_other() {
             all.extend(own.serve(at, &mut losses));
             commands(all)
         };
-        // Looks are rarer than the timer: what was acknowledged in between counts.
+        // Looks are rarer than the timer: acknowledgements in between count.
         assert_eq!(look(&mut own, 10 * MILLISECOND, [1, 1, 1]), []);
         assert_eq!(look(&mut own, 20 * MILLISECOND, [9, 9, 9]), []);
         assert_eq!(look(&mut own, 30 * MILLISECOND, [20, 9, 20]), [close], "{shift}");

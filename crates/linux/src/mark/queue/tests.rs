@@ -1,5 +1,5 @@
-//! The virtual queue beside a second reading of generalized processor sharing, in floats and from
-//! one event (a class runs empty) to the next.
+//! The virtual queue against a second implementation of generalized processor sharing, in floats and from one
+//! event (a class runs empty) to the next.
 
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ impl Fluid {
             let step = first.min(ns);
             for i in active {
                 self.backlog[i] -= step * self.rate * self.weights[i] / sum;
-                // What floats leave of nothing.
+                // The rounding error of floats at 0.
                 if self.backlog[i] < 1e-6 {
                     self.backlog[i] = 0.0;
                 }
@@ -87,7 +87,7 @@ proptest! {
             let limit = share.floor().max(f64::from(config.floor));
 
             let marked = queue.arrive(&config, class, bytes, now);
-            // The other's activity may hang on a rounding, and then decides the share.
+            // The other's activity may depend on rounding, and then decides the share.
             let doubtful = fluid.backlog.iter().any(|b| (1e-9..1.0).contains(b)) || (found - limit).abs() < 1.0;
             prop_assert!(doubtful || marked == (found > limit), "{found} against {limit}");
             fluid.backlog[class] += f64::from(bytes);
@@ -103,7 +103,7 @@ proptest! {
         let config = config(rate, 40_000, &weights);
         let mut queue = State::default();
         queue.drain(&config, 1);
-        // Every class is so full that none runs empty: all the service is used, to the last bit.
+        // Every class is so full that none runs empty: the whole service is used, to the last bit.
         let (mut now, mut came) = (1u64, 0u128);
         let classes = weights.len() + 1;
         for class in 0..classes {
@@ -128,7 +128,7 @@ proptest! {
         }
     }
 
-    /// Whatever the times and sizes are, no backlog leaves its bounds (an overflow would).
+    /// With any times and sizes, no backlog leaves its bounds (an overflow would).
     #[test]
     fn extremes_stay_in_bounds(
         rate in prop_oneof![Just(1_000_000u64), Just(400_000_000_000), 1_000_000u64..=400_000_000_000],
@@ -241,7 +241,7 @@ fn a_threshold_is_shared_among_the_active() {
     assert_eq!(queue.threshold(&config, 2), 5 * FRAME, "its own");
     queue.arrive(&config, 3, FRAME, 1);
     assert_eq!(queue.threshold(&config, 0), 2 * FRAME, "20 / 104 of a packet is too little");
-    // The floor does not raise a K that is smaller.
+    // The floor does not raise a smaller K.
     assert_eq!(self::config(1_000_000_000, 1, &[1]).floor, FRAME);
 }
 

@@ -1,4 +1,4 @@
-//! What needs a kernel that loads eBPF, and root: skipped elsewhere, with a line that says why.
+//! Tests that need root and a kernel that loads eBPF: skipped elsewhere, with a line that says why.
 
 mod refused;
 mod traces;
@@ -6,7 +6,7 @@ mod verifier;
 
 use tresse_controllers::{ConfiguredController, Controller, built_in, find};
 
-/// Whether the kernel can be asked here; prints what is missing if not.
+/// Whether the kernel can be used here; prints what is missing if not.
 fn kernel_is_here() -> bool {
     let reno = scheme(find("reno").expect("it is built in"));
     match tresse_linux::check(&reno) {
@@ -19,7 +19,7 @@ fn kernel_is_here() -> bool {
     }
 }
 
-/// Those that a kernel can run, each once.
+/// The controllers that a kernel can run, each once.
 fn controllers() -> Vec<Controller> {
     built_in().into_iter().filter(|c| c.attachable() && c.alias_of().is_none()).collect()
 }

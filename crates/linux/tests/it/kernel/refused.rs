@@ -1,4 +1,4 @@
-//! What no kernel can run is refused, with file, line and cause.
+//! Controllers that no kernel can run are rejected, with file, line and cause.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use tresse_linux::attach::{Default, attach};
 
 use super::kernel_is_here;
 
-/// A controller whose `grow` is `body`, in a file of its own.
+/// A controller whose `grow` is `body`, in a separate file.
 fn controller(folder: &TempDir, name: &str, signals: &str, body: &str) -> (PathBuf, ConfiguredController) {
     let file = folder.path().join(format!("{name}.c"));
     let text = format!(
@@ -36,7 +36,7 @@ fn refusal(name: &str, body: &str) -> String {
     }
 }
 
-/// The compiler refuses these; no kernel is asked.
+/// The compiler rejects these; no kernel is needed.
 #[test]
 fn what_bpf_cannot_compute_does_not_compile() {
     for (name, body, place, cause) in [

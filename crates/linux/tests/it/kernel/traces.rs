@@ -23,12 +23,12 @@ fn magnitude(largest_bits: u32) -> impl Strategy<Value = u32> {
     (0..largest_bits).prop_flat_map(|bits| (1u32 << bits)..(2u32 << bits))
 }
 
-/// How many of an ACK's `packets` are marked: mostly none, for windows must be able to grow; or some; or all.
+/// How many of an ACK's `packets` are marked: mostly none, so that windows can grow; or some; or all.
 fn marked(packets: u32) -> impl Strategy<Value = u32> {
     prop_oneof![16 => Just(0), 1 => 1..=packets, 1 => Just(packets)]
 }
 
-/// The subflow is drawn from 64 and folded into those that there are.
+/// The subflow is drawn from 64 and folded into the existing ones.
 fn event() -> impl Strategy<Value = Event> {
     let subflow = 0..64usize;
     prop_oneof![
@@ -62,8 +62,8 @@ fn script() -> impl Strategy<Value = (Script, u32)> {
     })
 }
 
-/// Plays `scripts` random scripts in both hosts; returns how many steps differed from the one before, so
-/// that the scripts are known to have moved something.
+/// Plays `scripts` random scripts in both hosts. Returns how many steps differed from the one before, to show
+/// that the scripts had an effect.
 fn compare(scheme: ConfiguredController, scripts: u32) -> usize {
     let name = scheme.controller().name();
     let mut player = Player::new(&scheme).expect("the verifier takes it");

@@ -1,4 +1,4 @@
-//! The verifier takes every controller.
+//! The verifier accepts every controller.
 
 use super::{controllers, kernel_is_here, scheme};
 

@@ -18,7 +18,7 @@ use nix::sched::{CloneFlags, setns};
 const PORT: u16 = 9;
 const PAYLOAD: [u8; 1200] = [0; 1200];
 
-/// The namespaces; dropped, they are gone, and the devices with them.
+/// The namespaces; dropping this removes them and their devices.
 pub struct Pair {
     pub near: String,
     far: String,
@@ -33,7 +33,7 @@ impl Drop for Pair {
 }
 
 impl Pair {
-    /// `va` in the near namespace, `vb` in the far one; `None` after a line on what is missing.
+    /// `va` in the near namespace, `vb` in the far one; `None` after printing what is missing.
     pub fn new(name: &str) -> Option<Self> {
         if !nix::unistd::geteuid().is_root() {
             println!("skipped: network namespaces need root");
@@ -145,7 +145,7 @@ fn ok(tool: &str, words: &[&str]) -> String {
     String::from_utf8(stdout).expect("it prints text")
 }
 
-/// A socket stays in the namespace it was made in.
+/// A socket stays in the namespace in which it was created.
 fn within<T: Send>(name: &str, f: impl FnOnce() -> T + Send) -> T {
     let file = File::open(format!("/run/netns/{name}")).expect("the namespace is there");
     let enter = || {
@@ -168,8 +168,8 @@ fn traffic_class(socket: &UdpSocket) -> io::Result<u8> {
     let mut payload = PAYLOAD;
     let mut control = [0u64; 8];
     let mut part = libc::iovec { iov_base: payload.as_mut_ptr().cast(), iov_len: payload.len() };
-    // SAFETY: a message of nothing is all zeros; the kernel fills what is set here, within its
-    // length; the control message is within what the kernel says it wrote.
+    // SAFETY: an empty message is all zeros; the kernel fills the buffers set here, within their lengths; the
+    // control message is within the length that the kernel reports.
     unsafe {
         let mut message: libc::msghdr = zeroed();
         message.msg_iov = &raw mut part;

@@ -1,4 +1,4 @@
-//! What controllers claim, and that it is a problem that can be solved.
+//! The claims of controllers, and that each is a solvable problem.
 
 use tresse_controllers::{ConfiguredController, Controller, all, find};
 use tresse_optimum::claims::{Claim, Standing, Subflows, claim, claim_of};
@@ -15,7 +15,7 @@ fn of(name: &str, set: &[(&str, u64)]) -> Claim {
     claim_of(name, &value, SUBFLOWS).unwrap_or_else(|| panic!("{name}"))
 }
 
-/// Nothing is known of those of sprayed transports.
+/// Nothing is known about those of sprayed transports.
 fn of_tcp() -> impl Iterator<Item = Controller> {
     all().into_iter().filter(|controller| !controller.reports())
 }
@@ -34,7 +34,7 @@ fn every_built_in_controller_of_tcp_has_an_entry() {
 
 #[test]
 fn the_claimed_problems_can_be_solved() {
-    // Beside a Reno on the second of two links.
+    // Next to a Reno flow on the second of two links.
     for controller in of_tcp() {
         let scheme = ConfiguredController::new(controller, []).unwrap();
         let Some(objective) = claim(&scheme, SUBFLOWS).unwrap().objective else { continue };
@@ -54,7 +54,7 @@ fn the_claimed_problems_can_be_solved() {
 fn parameters_and_rtts_count() {
     let xmp = ConfiguredController::new(find("xmp").unwrap(), [("beta", 6)]).unwrap();
     let objective = claim(&xmp, SUBFLOWS).unwrap().objective.unwrap();
-    // XMP (6): s = β/T, T the least RTT; in bit/s.
+    // XMP (6): s = β/T, T the minimum RTT; in bit/s.
     assert_eq!(objective.utility, Utility::Bos { scale: 6.0 * 12_000.0 / 200e-6 });
     assert_eq!(objective.pooling, Pooling::Pooled);
 

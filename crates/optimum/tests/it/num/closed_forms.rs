@@ -1,4 +1,4 @@
-//! Optima that have a formula.
+//! Optima with a closed formula.
 
 use tresse_optimum::kkt::Residuals;
 use tresse_optimum::problem::{Bounded, Flow, Pooling, Problem};
@@ -72,7 +72,7 @@ fn a_scaled_rate_counts_for_more() {
     p.flows[0].paths[1].coefficient = 1.1;
     // 1.1 (100 - y) = 45 + 1.1 y.
     near(optimum(&p).rates[0][1], (110.0 - 45.0) / 2.2, 1e-8);
-    // Of equal γ the logarithm makes a constant (catalogue A6.3).
+    // With equal γ, the logarithm turns it into a constant (catalogue A6.3).
     p.flows[0].paths[0].coefficient = 1.1;
     near(optimum(&p).rates[0][1], 35.0, 1e-8);
 }
@@ -87,7 +87,7 @@ fn limits_hold_and_have_prices() {
     near(o.prices[0], 1.0 / 30.0, 1e-7);
     near(o.limit_prices[0][0], 1.0 / 50.0 - 1.0 / 30.0, 1e-7);
     near(o.limit_prices[1][0], 1.0 / 10.0 - 1.0 / 30.0, 1e-7);
-    // The hard class: one rate and no other, over any of its paths.
+    // The hard class: exactly one rate, over any of its paths.
     p.links.push(p.links[0].clone());
     p.flows[0] = Flow::new("hard", alpha(1.0), [vec![0], vec![1]]);
     (p.flows[0].min_rate, p.flows[0].max_rate) = (100.0, 100.0);
@@ -142,7 +142,7 @@ fn tcp_and_bos_meet_at_one_price() {
     near(o.totals[0], 6.0 / (p.exp() - 1.0), 1e-7);
     near(o.totals[1], 8.0 * (1.0 / p - 1.0), 1e-7);
     near(o.totals[0] + o.totals[1], 100.0, 1e-9);
-    // A path's own utility is that of a flow of its own.
+    // A path's own utility acts like a separate flow's.
     let mut together = problem(&[100.0], [(tcp, vec![vec![0], vec![0]])]);
     together.flows[0].pooling = Pooling::Separate;
     together.flows[0].paths[1].utility = Some(bos);
@@ -197,7 +197,7 @@ fn what_is_no_optimum_is_told() {
     assert!(residuals(50.0, 50.0, 0.03).complementarity > 1e-3);
     assert!(residuals(f64::NAN, 50.0, 0.02).worst() > 1.0);
     assert!(residuals(0.0, 100.0, 0.01).worst() > 1.0);
-    // In any unit of utility; and of a link that nobody takes.
+    // In any unit of utility; and for a link that no path takes.
     for unit in [1e-9, 1e9] {
         let mut p = p.clone();
         p.link("unused", 1.0);

@@ -1,4 +1,4 @@
-//! What several tests need.
+//! Helpers of several tests.
 
 use tresse_optimum::problem::{Flow, Problem};
 use tresse_optimum::solve::{Optimum, solve};
@@ -21,7 +21,7 @@ pub fn problem<const N: usize>(capacities: &[f64], flows: [(Utility, Vec<Vec<usi
     problem
 }
 
-/// Its optimum, by the conditions of optimality.
+/// Its optimum, checked by the optimality conditions.
 #[track_caller]
 pub fn optimum(problem: &Problem) -> Optimum {
     let optimum = solve(problem).unwrap_or_else(|e| panic!("{e}\n{problem:?}"));

@@ -1,4 +1,4 @@
-//! Minimum rates that do not fit are told with the links and flows that clash.
+//! Minimum rates that do not fit are reported with the links and flows that clash.
 
 use tresse_optimum::infeasible::Infeasible;
 use tresse_optimum::problem::{Bounded, Pooling, Problem};
@@ -24,7 +24,7 @@ fn one_link() {
         "the minimum rates of flows `flow 0` (60), `flow 1` (50) need 110 of link `link 0` (100), which can \
          carry 100: at most 90.9091 % of them is possible"
     );
-    // They fit, but a log of nothing is minus infinity.
+    // They fit, but log 0 is minus infinity.
     p.flows[1].min_rate = 40.0;
     let told = solve(&p).unwrap_err().to_string();
     assert_eq!(
@@ -55,7 +55,7 @@ fn a_minimum_of_each_path_needs_them_all() {
 
 #[test]
 fn a_cut_of_two_links() {
-    // Two flows over either of two links; a third one elsewhere has nothing to do with it.
+    // Two flows over either of two links; a third one elsewhere is unrelated.
     let ways = || (alpha(1.0), vec![vec![0, 2], vec![1, 3]]);
     let mut p = problem(&[30.0, 50.0, 200.0, 200.0, 9.0], [ways(), ways(), (alpha(1.0), vec![vec![4]])]);
     p.flows.iter_mut().for_each(|f| f.min_rate = 8.0);
@@ -78,7 +78,7 @@ fn links_that_count_differently() {
     let mut p = problem(&[10.0, 10.0, 10.0], paths.map(|paths| (alpha(1.0), paths)));
     p.flows.iter_mut().zip([16.0, 6.0, 6.0]).for_each(|(f, least)| f.min_rate = least);
     let clash = clash(&p);
-    // The proof holds whatever weights it has: it needs more than there is, in the part's ratio.
+    // The proof holds with any weights: it needs more than is available, in the ratio of the part.
     assert!(clash.needed > clash.available, "{clash:?}");
     assert!((clash.available / clash.needed - clash.part).abs() < 1e-4, "{clash:?}");
 }
@@ -94,8 +94,8 @@ fn a_hard_class_counts_too_and_equal_flows_are_all_named() {
     assert!(solve(&p).is_ok());
 }
 
-/// Two clashes that have nothing to do with each other: one of them is told, without a word of the other, nor
-/// of a flow that could give way.
+/// Two unrelated clashes: one of them is reported, without mention of the other, or of a flow that could give
+/// way.
 #[test]
 fn one_of_two_independent_clashes_is_told() {
     let flows = [vec![vec![0]], vec![vec![0, 2]], vec![vec![1]], vec![vec![1, 2]], vec![vec![2]]];
@@ -112,7 +112,7 @@ fn one_of_two_independent_clashes_is_told() {
     assert!((clash.available / clash.needed - clash.part).abs() < 1e-6, "{clash:?}");
 }
 
-/// Every flow alone asks too much of the links at its ends, over whatever path: one of each is told.
+/// Every flow alone needs too much of the links at its ends, over any path: one of each is reported.
 #[test]
 fn a_host_that_promises_more_than_its_own_link_carries() {
     let ring = |i: usize| (alpha(1.0), vec![vec![i, 8, (i + 1) % 8], vec![i, 9, (i + 1) % 8]]);
@@ -124,7 +124,7 @@ fn a_host_that_promises_more_than_its_own_link_carries() {
     assert!(told.ends_with("which can carry 1000 Mbit/s: at most 83.3333 % of it is possible"), "{told}");
 }
 
-/// Paths that count by themselves each need something, unless their marginal utility at 0 is finite.
+/// Paths that count separately each need something, unless their marginal utility at 0 is finite.
 #[test]
 fn minima_that_leave_a_path_nothing() {
     let paths = [vec![vec![0]], vec![vec![0], vec![1]]];

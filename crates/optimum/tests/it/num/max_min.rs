@@ -1,11 +1,11 @@
-//! Large α comes near max-min fairness, found here by progressive filling.
+//! Large α is close to max-min fairness, computed here by progressive filling.
 
 use tresse_optimum::problem::{Flow, Problem};
 use tresse_units::Stream;
 
 use super::common::{alpha, optimum};
 
-/// Raises the rates of all flows alike; a flow stops when one of its links is full. One path a flow.
+/// Raises the rates of all flows equally; a flow stops when one of its links is full. One path per flow.
 fn progressive_filling(p: &Problem) -> Vec<f64> {
     let mut rates = vec![0.0; p.flows.len()];
     let mut rising = vec![true; p.flows.len()];
@@ -51,8 +51,8 @@ fn the_limit_of_large_alpha() {
         };
         let [far, middle, close] = [2.0, 8.0, 32.0].map(distance);
         println!("{seed}: {far:.3} {middle:.3} {close:.3}");
-        // At most as 1/α, for the ratio of two rates is the α-th root of a ratio of prices; and much faster
-        // where one link's price is nearly all that a path pays.
+        // At most as 1/α, because the ratio of two rates is the α-th root of a ratio of prices; and much
+        // faster if one link's price is nearly all that a path pays.
         assert!(close < 0.4 * middle && middle < 0.5 * far, "{far} {middle} {close}");
         assert!(close < 0.02, "{close}");
     }

@@ -1,4 +1,4 @@
-//! Random networks: the conditions of optimality, and bounds and symmetries that know nothing of them.
+//! Random networks: the optimality conditions, and bounds and symmetries that are independent of them.
 
 use tresse_optimum::kkt::Residuals;
 use tresse_optimum::problem::{Bounded, Flow, Pooling, Problem};
@@ -81,7 +81,7 @@ fn network(seed: u64, utilities: &[Utility]) -> Problem {
     p
 }
 
-/// Every feasible network of 40, with its optimum.
+/// Every feasible network out of 40, with its optimum.
 fn each(mut judge: impl FnMut(&str, u64, Problem, Optimum)) {
     for (kind, utilities) in KINDS {
         for seed in 0..40 {
@@ -101,7 +101,7 @@ fn the_conditions_of_optimality_hold() {
     each(|kind, _, p, o| {
         let (count, residual) = worst.entry(kind.into()).or_default();
         *count += 1;
-        // Of the problem as it stands: the solver judges itself in units of its own.
+        // For the problem in its own units: the solver judges itself in scaled ones.
         let residuals = Residuals::of(&p, &o.rates, &o.prices, &o.limit_prices);
         *residual = residual.max(residuals.worst());
     });
@@ -168,7 +168,7 @@ fn no_rates_are_better_than_the_dual_bound() {
 #[test]
 fn rates_a_little_aside_are_worse() {
     each(|kind, seed, p, o| {
-        // Into the inside: a thousandth less of everything, and then one flow up as far as it goes.
+        // Into the interior: a thousandth less of everything, and then one flow up as far as possible.
         let mut draw = Stream::new(seed, "aside", 0);
         let shrunk: Vec<Vec<f64>> = o.rates.iter().map(|r| r.iter().map(|x| x * 0.999).collect()).collect();
         let f = draw.below(p.flows.len() as u64) as usize;
@@ -216,7 +216,7 @@ fn order_and_unit_change_nothing() {
                 };
             }
             let (turned, small) = (solve(&turned).unwrap(), solve(&small).unwrap());
-            // Flows are as good as before, whatever path the last bits take; a linear utility may have
+            // Flows are as good as before, even if the last bits take other paths; a linear utility may have
             // several optima.
             near(turned.utility, o.utility, 1e-9);
             if !kind.starts_with("throughput") {

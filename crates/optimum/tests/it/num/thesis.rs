@@ -35,7 +35,8 @@ fn rates(p: &Problem) -> Vec<f64> {
     vec![o.rates[0][0], o.rates[0][1], o.totals[1]]
 }
 
-/// Reno's utility beside it: one packet an RTT, RTT 200 us; and of a packet that is small beside the rates.
+/// Reno's utility for comparison: one packet per RTT, RTT 200 us; and with a packet that is small compared
+/// with the rates.
 fn tcp_like() -> [Utility; 3] {
     [alpha(1.0), Utility::Tcp { mu: 60.0, beta: 0.5 }, Utility::Tcp { mu: 0.01, beta: 0.5 }]
 }
@@ -93,8 +94,8 @@ fn figure_3_5() {
 
 #[test]
 fn figure_3_5_holds_where_beta_x_is_much_larger_than_mu() {
-    // "Approximately ω times": with 2 packets an RTT at 1/100 of the link Reno's own utility is within 1 %,
-    // and at a tenth of it no longer.
+    // "Approximately ω times": if 2 packets per RTT are 1/100 of the link, Reno's own utility is within 1 %;
+    // if they are a tenth, it is not.
     let ratio = |k: f64| {
         let mut p = weighted(1024.0, 0.5);
         for flow in &mut p.flows {
@@ -136,7 +137,7 @@ fn dollar_tenths(cellular: f64) -> i64 {
 
 #[test]
 fn table_4_1_best_case_tcp() {
-    // Cellular, WiFi, Ken, with a TCP of Adam's on the better of his two paths.
+    // Cellular, WiFi, Ken, with Adam's single TCP on the better of his two paths.
     let best = |cellular| {
         let on = |l| (l, optimum(&table_4_1(cellular, vec![vec![l]])).totals);
         let (l, x) = [1, 0].map(on).into_iter().max_by(|(_, a), (_, b)| a[0].total_cmp(&b[0])).unwrap();

@@ -1,4 +1,4 @@
-//! Centers of utility: closed forms against sums, tables against shapes, and what is refused.
+//! Centers of utility: closed forms against sums, tables against shapes, and rejected input.
 
 use tresse_optimum::weights::{Class, Points, Shape, WeightError, weight};
 
@@ -7,7 +7,7 @@ use super::common::near;
 /// (2.3) by the midpoint rule over the utility itself: Σ x ΔU / U(R).
 fn by_sum(shape: &Shape, saturated: f64) -> f64 {
     let n = 400_000;
-    // Steps that are finer near 0, where log(1 + x) lives.
+    // Steps are finer near 0, where log(1 + x) bends most.
     let at = |i: i32| saturated * (f64::from(i) / f64::from(n)).powi(3);
     let moment: f64 =
         (0..n).map(|i| (shape.value(at(i + 1)) - shape.value(at(i))) * (at(i) + at(i + 1)) / 2.0).sum();
@@ -41,7 +41,7 @@ fn a_table_of_a_shape_has_its_center() {
     let points = Shape::Points(Points::new(table.clone(), 20e6).unwrap());
     near(points.center(100e6).unwrap(), shape.center(100e6).unwrap(), 1e-4);
     near(points.center(70e6).unwrap(), shape.center(70e6).unwrap(), 1e-4);
-    // Not between the points: a part of a line counts too.
+    // Not at a point: a part of a line counts too.
     near(points.center(70.02e6).unwrap(), shape.center(70.02e6).unwrap(), 1e-4);
     // It is not concave below the inflection.
     let refused = Points::new(table, 10e6).unwrap_err();

@@ -16,15 +16,15 @@ pub struct Walk<'a> {
     pub windows: [f64; 2],
     /// Packets of all subflows together; the first half is not measured.
     pub packets: u64,
-    /// Of the random numbers.
+    /// For the random numbers.
     pub seed: u64,
-    /// Every change of a window is multiplied by this. The fluid stays the same, as growth and cuts shrink
-    /// alike; but windows spread less about their mean.
+    /// Every change of a window is multiplied by this. The fluid model stays the same, because growth and
+    /// cuts shrink equally; but windows spread less about their mean.
     pub step: f64,
-    /// Whether a loss is answered once a round, as in a transport's recovery: no cut and no growth before a
-    /// window of packets has gone.
+    /// Whether a loss is answered once a round, as in a transport's recovery: no cut and no growth until a
+    /// window of packets has been sent.
     pub recovery: bool,
-    /// Whether OLIA knows the probabilities, where it has nothing but the last two intervals between losses.
+    /// Whether OLIA knows the probabilities, instead of only the last two intervals between losses.
     pub informed: bool,
 }
 
@@ -39,7 +39,7 @@ struct Subflow {
     /// Packets since the last signal, and between the last two.
     since: f64,
     between: f64,
-    /// Packets that are left of a round that has been answered.
+    /// The remaining packets of a round that has been answered.
     silent: f64,
     /// Marks and packets of this round, and DCTCP's alpha.
     marks: f64,

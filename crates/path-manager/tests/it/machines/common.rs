@@ -1,4 +1,4 @@
-//! A host that runs a path manager and holds it to what every path manager promises.
+//! A host that runs a path manager and checks that it keeps the promises of every path manager.
 
 use tresse_path_manager::{
     Ack, Action, ConfiguredManager, MAX_SUBFLOWS, Memory, Opening, PathChoice, PathManager, Priority, Sent,
@@ -32,7 +32,7 @@ pub struct Subflow {
 pub struct Host {
     manager: Box<dyn PathManager>,
     pub subflows: Vec<Subflow>,
-    /// Everything that it was asked to do, and when.
+    /// Every requested action, and when.
     pub log: Vec<(Time, Action)>,
 }
 

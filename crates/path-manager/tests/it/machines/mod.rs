@@ -1,4 +1,4 @@
-//! The path managers at work: by hand, against naive readings of the papers, and over random scripts.
+//! The path managers at work: by hand, against naive implementations of the papers, and over random scripts.
 
 mod common;
 mod opn;

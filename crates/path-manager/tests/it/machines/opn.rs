@@ -9,7 +9,7 @@ use tresse_units::{NEVER, Time, Value};
 
 use super::common::{Host, US, ack, data, opening, scheme};
 
-/// A stream under which two or three paths are taken in their order, so that subflow i is on path i.
+/// A stream with which two or three paths are taken in their order, so that subflow i is on path i.
 const IN_ORDER: u64 = 11;
 
 fn opn(settings: &[(&str, Value)]) -> ConfiguredManager {
@@ -28,7 +28,7 @@ fn ports(host: &Host) -> Vec<u16> {
     host.subflows.iter().map(|s| port(s.path)).collect()
 }
 
-/// A memory by which `lost` of 100 packets were lost in the first period, at the time returned.
+/// A memory in which `lost` of 100 packets were lost in the first period, and the time after it.
 fn memory_with_loss(scheme: &ConfiguredManager, lost: u64) -> (Memory, Time) {
     let mut memory = Memory::default();
     let mut host = Host::connected(scheme, &opening(0, 20, 1), &mut memory);

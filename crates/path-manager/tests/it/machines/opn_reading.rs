@@ -1,5 +1,5 @@
-//! A naive reading of OPN's Algorithm 1, with floats, real timers and without thought for speed, and the
-//! machines beside it over random scripts of several connections between two hosts.
+//! A naive implementation of OPN's Algorithm 1, with floats, real timers and no regard for speed, compared
+//! with the machines over random scripts of several connections between two hosts.
 
 use proptest::prelude::*;
 use tresse_optimum::opn::{Model, Reading, Rule};
@@ -14,7 +14,7 @@ const PATHS: u16 = 5;
 const PERIOD_US: u64 = 1000;
 const PERIOD: f64 = 1e9;
 
-/// The sending host: times in picoseconds, whole numbers all of them.
+/// The sending host: times in picoseconds, all whole numbers.
 struct Sender {
     slow: [bool; PATHS as usize],
     timer_2: f64,
@@ -38,7 +38,7 @@ struct Subflow {
     path: usize,
     open: bool,
     in_flight: bool,
-    /// Nothing but silence, and data in flight, since the period began.
+    /// Only silence, with data in flight, since the period began.
     silent: bool,
     srtt: Option<f64>,
     rests: bool,
@@ -60,7 +60,7 @@ impl Sender {
         }
     }
 
-    /// Lines 14-20: how many subflows, and the FAST paths of which they are.
+    /// Lines 14-20: how many subflows, and the FAST paths to choose from.
     fn new_flow(&mut self, now: f64) -> (usize, Vec<usize>) {
         self.pass(now);
         let n_star = self.eta.map_or(usize::from(PATHS), |eta| {
@@ -87,7 +87,7 @@ impl Sender {
         }
     }
 
-    /// After every event: what the subflows may do, what is sent again, and whether timer_1 runs.
+    /// After every event: the priorities of subflows, what is sent again, and whether timer_1 runs.
     fn follow(&mut self, now: f64, flow: usize) -> Vec<Action> {
         let slow = self.slow;
         let flow = &mut self.flows[flow];
@@ -131,7 +131,7 @@ impl Sender {
         self.l += retransmissions;
         if packets > 0.0 && !s.in_flight {
             s.in_flight = true;
-            // At the very start of a period it counts as having been there.
+            // At the very start of a period, the data counts as having been in flight.
             s.silent = at_start;
         }
     }

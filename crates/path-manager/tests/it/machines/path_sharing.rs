@@ -1,4 +1,4 @@
-//! Algorithm 2 of vMCC: cases by hand, and a naive reading of it over random scripts.
+//! Algorithm 2 of vMCC: cases by hand, and a naive implementation over random scripts.
 
 use proptest::prelude::*;
 use tresse_path_manager::{Ack, Action, ConfiguredManager, Memory};
@@ -57,7 +57,7 @@ fn the_thresholds_themselves_are_not_alike() {
 fn the_detection_runs_once_and_at_gamma() {
     let second = detection(2, &[closes("second")]);
     assert!(closed(&second, &[(1, 9, 100), (0, 9, 100)]).is_empty(), "9 marks are below gamma");
-    // At the trigger the RTTs differ; that they agree later comes too late.
+    // At the trigger the RTTs differ; their later agreement comes too late.
     assert!(closed(&second, &[(1, 9, 300), (0, 10, 100), (1, 1, 100), (1, 1, 100)]).is_empty());
 }
 
@@ -82,7 +82,7 @@ fn a_trigger_without_a_pair_does_not_count() {
     assert_eq!(found, [(4, Action::Close { subflow: 0 })]);
 }
 
-/// Marks of the time before all were there, on whichever subflow, neither trigger nor tell apart.
+/// Marks from before all subflows had joined, on any subflow, neither trigger nor distinguish.
 #[test]
 fn a_subflow_that_joins_starts_the_counts_anew() {
     let mut memory = Memory::default();
@@ -101,7 +101,7 @@ fn a_subflow_that_joins_starts_the_counts_anew() {
     assert_eq!(found, [(9, Action::Close { subflow: 0 }), (9, Action::Close { subflow: 2 })]);
 }
 
-/// Algorithms 1 and 2 line by line, with floats and without thought for speed.
+/// Algorithms 1 and 2 line by line, with floats and no regard for speed.
 struct Reading {
     c_e: Vec<f64>,
     rtt: Vec<Option<f64>>,
@@ -123,7 +123,7 @@ impl Reading {
         }
     }
 
-    /// All counts are of the time from here on.
+    /// All counts begin here.
     fn on_join(&mut self, r: usize) {
         self.open[r] = true;
         self.c_e.fill(0.0);

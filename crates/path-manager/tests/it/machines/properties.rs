@@ -1,4 +1,4 @@
-//! What every path manager promises, over random scripts; `Host` checks most of it after every call.
+//! The promises of every path manager, over random scripts; `Host` checks most of them after every call.
 
 use proptest::prelude::*;
 use tresse_path_manager::{Ack, Action, ConfiguredManager, Memory, Opening, PathChoice, Priority, Sent, all};
@@ -89,7 +89,7 @@ fn play(scheme: &ConfiguredManager, opening: &Opening, script: &Script) -> Vec<(
                 host.timeout(now, &mut memory);
             }
         }
-        // No subflow is both: one that rests for its path is on a SLOW one.
+        // No subflow is both: one that is paused for its path is on a SLOW one.
         for s in host.subflows.iter().filter(|s| s.priority == Priority::Slow && !s.closed) {
             let slow = (0..opening.paths).filter(|&path| memory.is_slow(path));
             let paths: Vec<_> = slow.map(PathChoice::Port).collect();
@@ -112,7 +112,7 @@ proptest! {
         prop_assert_eq!(play(&scheme, &opening, &script), log);
     }
 
-    /// Of what happens on closed subflows nothing follows.
+    /// Events on closed subflows have no effect.
     #[test]
     fn a_connection_that_is_gone_stays_quiet(
         scheme in any_scheme(),

@@ -17,7 +17,7 @@ pub type Factory = Arc<dyn ControllerFactory + Send + Sync>;
 pub struct Link {
     pub rate: u64,
     pub room: u64,
-    /// From this many waiting bytes on packets are marked.
+    /// From this many waiting bytes on, packets are marked.
     pub mark: u64,
     free: u64,
 }
@@ -43,7 +43,7 @@ impl Link {
     }
 }
 
-/// A time to begin with. Only differences count.
+/// A start time. Only differences count.
 #[expect(clippy::disallowed_methods, reason = "an `Instant` comes from nowhere else")]
 pub fn now() -> Instant {
     Instant::now()
@@ -63,7 +63,8 @@ impl Network {
         Self { start: now(), now: 0, links, pairs: Vec::new(), flying: BTreeMap::new(), sent: 0 }
     }
 
-    /// A client that sends without end from now on: over one path for each of `routes`, which are links. Its number.
+    /// A client that sends without end from now on: over one path for each of `routes`, which are links.
+    /// Returns its number.
     pub fn add(&mut self, factory: Factory, routes: &[usize], delay: Duration) -> usize {
         let pair = Pair::new(self.instant(), self.pairs.len(), factory, routes, delay);
         self.pairs.push(pair);
@@ -72,7 +73,7 @@ impl Network {
         number
     }
 
-    /// Turns time for so long.
+    /// Advances time by this much.
     pub fn run(&mut self, time: Duration) {
         let end = self.now + time.as_nanos() as u64;
         loop {

@@ -116,7 +116,7 @@ impl Pair {
         }
     }
 
-    /// What a side sends now.
+    /// The packets that a side sends now.
     pub fn pump(&mut self, now: Instant, side: usize) -> Vec<Packet> {
         let mut packets = Vec::new();
         self.exchange(side);

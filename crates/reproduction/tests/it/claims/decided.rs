@@ -1,4 +1,4 @@
-//! Runs that go on until their claims are decided.
+//! Runs that continue until their claims are decided.
 
 use tempfile::TempDir;
 use tresse_experiment::keys::claims::Verdict;

@@ -1,10 +1,10 @@
-//! What is wrong with claims and published numbers, with its place.
+//! Errors in claims and published numbers, with their positions.
 
 use tresse_experiment::{Profile, Source, load, resolve};
 
 use super::EXPERIMENT;
 
-/// What is said of a file with `more` at its end, after these settings.
+/// The result for a file with `more` at its end, after these settings.
 fn said(more: &str, settings: &[&str]) -> Result<(), String> {
     let windows = "[measure]\nsamples = \"10ms\"\n[measure.windows]\nlate = [\"1s\", \"2s\"]\n";
     let source = Source { name: "t.toml".to_owned(), text: format!("{EXPERIMENT}{windows}{more}") };
@@ -206,7 +206,7 @@ fn published_numbers_speak_of_what_there_is() {
             "{error}"
         );
     }
-    // Who changes the cases need not change what was published of them.
+    // Changing the cases does not require changing the published numbers.
     assert_eq!(said(&value("subflows = 2"), &["schemes.xmp.subflows=[4]"]), Ok(()));
 }
 

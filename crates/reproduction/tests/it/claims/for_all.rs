@@ -45,7 +45,8 @@ fn a_sentence_over_cases_is_one_claim() {
     assert!(written_out(&format!("{BOTH}at_least = 4\n")).is_ok());
 }
 
-/// XMP beside DCTCP, whose goodput is 1: XMP's in permutation-2, permutation-4, jobs-2, jobs-4 under each seed.
+/// XMP next to DCTCP, whose goodput is 1: XMP's in permutation-2, permutation-4, jobs-2, jobs-4 under each
+/// seed.
 fn judged(more: &str, xmp: [&[f64]; 4]) -> tresse_lab::ClaimResult {
     let [claim] = &compared(more, xmp).claims[..] else { panic!("one claim") };
     claim.clone()
@@ -101,7 +102,7 @@ fn the_report_names_the_cases_that_fail() {
         text.starts_with(" (xmp-4 permutation against dctcp-1 permutation; 2 of 4 hold, 2 required; not: ")
     );
     assert!(share([3.0; 4], "").1.ends_with("; 4 of 4 hold)"));
-    // Cases that selectors mean have a share too.
+    // Cases of selectors have a share too.
     let xmp = [measured("xmp-2 jobs", "flows", &[1.0]), measured("xmp-4 jobs", "flows", &[3.0])];
     let open =
         claim("metric = \"flows\"\nof = { scheme = \"xmp\" }\nabove = 2", &xmp).expect("both were run");
@@ -197,7 +198,7 @@ fn what_contradicts_its_own_paper_counts_apart() {
     assert_eq!(counted(&[("a", "", 1.0), ("b", "", 9.0)]), ([2, 1, 1, 0], true));
     assert_eq!(counted(&[("a", "", 1.0), ("b", proof, 9.0)]), ([1, 1, 1, 1], false));
     assert_eq!(counted(&[("a", proof, 1.0), ("b", proof, 9.0)]), ([0, 0, 0, 2], false));
-    // As another reading it makes nothing hold, and is no claim of its own.
+    // As another reading it makes nothing hold, and is not a separate claim.
     let reading = format!("reading_of = \"a\"\n{proof}");
     assert_eq!(counted(&[("a", "", 9.0), ("b", &reading, 1.0)]), ([1, 0, 0, 0], true));
     let verdict = |more: &str| -> (Verdict, Option<String>) {

@@ -1,4 +1,4 @@
-//! Claims that are written once and stand for several.
+//! Claims that are written once and expand to several.
 
 use tresse_experiment::keys::claims::{Claim, Expected, Selectors, Verdict};
 use tresse_experiment::{Loaded, Profile, Source, load, resolve};
@@ -20,7 +20,7 @@ fn ids(claims: &[Claim]) -> Vec<&str> {
     claims.iter().map(|claim| claim.id.as_str()).collect()
 }
 
-/// The end of a claim that says nothing of a scheme.
+/// The end of a claim that names no scheme.
 const REST: &str = "text = \"t\"\nmetric = \"flows\"\nabove = 0\n";
 
 #[test]
@@ -102,7 +102,7 @@ above = 0
     assert_eq!(ids(claims), expected);
     assert_eq!((claims[3].text.as_str(), claims[4].text.as_str()), ("t", "of jobs"));
     assert!(matches!(&claims[3].of, Some(Selectors::List(list)) if list.len() == 1));
-    // Who reads the resolved experiment, as `run.json` keeps it, sees plain claims too.
+    // The resolved experiment, as in `run.json`, has plain claims too.
     let plain = loaded.resolved["claims"].as_array().expect("claims");
     assert_eq!(plain.len(), 6);
     assert!(plain.iter().all(|claim| claim.get("for_each").is_none() && claim.get("each").is_none()));
@@ -147,7 +147,7 @@ because = "{scheme} is slow"
     );
 }
 
-/// The error of a file with these claims; the text that it points at must begin with `place`.
+/// The error for a file with these claims; the text that it points to must begin with `place`.
 fn refused(more: &str, place: &str, message: &str) {
     let error = read(more).map(drop).expect_err(more);
     assert!(error.contains(message), "{more}\n{error}");

@@ -47,7 +47,7 @@ response = "20kB"
 total = 3
 "#;
 
-/// A case without results: `xmp-2 permutation`, of the one number of subflows if the name has none.
+/// A case without results: `xmp-2 permutation`, with the single number of subflows if the name has none.
 fn case(label: &str) -> Value {
     let (scheme, pattern) = label.split_once(' ').expect("a scheme and a pattern");
     let (scheme, subflows) = scheme.split_once('-').unwrap_or((scheme, "1"));
@@ -74,7 +74,7 @@ fn measured(label: &str, metric: &str, values: &[f64]) -> Value {
     case
 }
 
-/// `run.json` of these cases, under a profile.
+/// `run.json` for these cases, under a profile.
 fn run_json(more: &str, profile: &str, cases: &[Value]) -> String {
     let resolved: toml::Table = toml::from_str(&format!("{EXPERIMENT}{more}")).expect("TOML");
     json!({
@@ -86,14 +86,14 @@ fn run_json(more: &str, profile: &str, cases: &[Value]) -> String {
     .to_string()
 }
 
-/// What results say of an experiment with `more` in its file.
+/// The comparison of results with an experiment with `more` in its file.
 fn comparison(more: &str, cases: &[Value]) -> Comparison {
     let text = run_json(more, "full", cases);
     let back = Finished::parse("run.json", &text).unwrap_or_else(|e| panic!("{e}"));
     tresse_reproduction::comparison(&back.experiment, &back.report)
 }
 
-/// The one claim of these keys, if its cases were run.
+/// The only claim with these keys, if its cases were run.
 fn claim(keys: &str, cases: &[Value]) -> Option<ClaimResult> {
     let more = format!("[[claims]]\nid = \"c\"\ntext = \"a claim\"\n{keys}\n");
     let mut claims = comparison(&more, cases).claims;

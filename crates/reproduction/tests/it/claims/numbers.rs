@@ -1,4 +1,4 @@
-//! Published numbers beside ours.
+//! Published numbers next to ours.
 
 use serde_json::json;
 
@@ -58,7 +58,7 @@ fn an_interval_that_reaches_20_percent_does_not_fail() {
     assert_eq!((number.ours, number.within_20_percent, fails), (Some(79.0), Some(false), false));
     assert!((number.ci95.expect("an interval") - 4.303 * 9.0 / 3f64.sqrt()).abs() < 1e-9);
     assert!(numbers(&[78.9, 79.0, 79.1]).1);
-    // With one seed it is that over the rounds of the pattern.
+    // With one seed it is the interval over the rounds of the pattern.
     let mut rounds = measured("xmp-4 permutation", "goodput_mean_bps", &[79.0]);
     rounds["ci95"] = json!({ "goodput_mean_bps": 1.5 });
     let found = comparison(VALUES, &[rounds]);
@@ -91,7 +91,7 @@ values = [
     let found = comparison(values, &[own, other]);
     let shown: Vec<_> = found.numbers.iter().map(|n| (n.of.as_str(), n.ratio)).collect();
     let [deep, late] = ["xmp-2 jobs deep, group near", "xmp-2 jobs deep, window late, group near, subflow 1"];
-    // The second names no variant: it is of each, and of the one that has such a window.
+    // The second names no variant: it applies to each one with such a window.
     assert_eq!(shown, [(deep, Some(0.8)), (late, Some(1.5))]);
     assert_eq!(
         serde_json::to_value(&found.numbers[1].part).expect("plain data"),

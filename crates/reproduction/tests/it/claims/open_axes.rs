@@ -1,18 +1,18 @@
-//! Which cases, and which pairs of cases, a claim is of.
+//! The cases and the pairs of cases of a claim.
 
 use tresse_experiment::keys::claims::Verdict;
 use tresse_lab::ClaimResult;
 
 use super::{claim, measured};
 
-/// A claim of goodput whose values are told apart by the number at the end of their labels.
+/// A claim about goodput whose values are distinguished by the number at the end of their labels.
 fn of(keys: &str, cases: &[(&str, f64)]) -> Option<ClaimResult> {
     let cases: Vec<_> =
         cases.iter().map(|(label, value)| measured(label, "goodput_mean_bps", &[*value])).collect();
     claim(&format!("metric = \"goodput_mean_bps\"\n{keys}"), &cases)
 }
 
-/// The value nearest to failing, and what it is of.
+/// The value nearest to failing, and its case.
 fn worst(keys: &str, cases: &[(&str, f64)]) -> (f64, String) {
     let claim = of(keys, cases).expect("some were run");
     (claim.value.expect("all have one"), claim.of.unwrap_or_default())
@@ -65,7 +65,7 @@ fn one_against_each_of_a_list() {
     let keys = "left = { scheme = \"xmp\", subflows = 2, pattern = \"permutation\" }\nratio_above = 1\n\
                 right = [{ scheme = \"dctcp\" }, { scheme = \"lia\", subflows = 4 }]";
     assert_eq!(worst(keys, CASES), (1.5, "xmp-2 permutation against lia-4 permutation".to_owned()));
-    // A claim of what was not run is none.
+    // A claim about cases that were not run is left out.
     assert!(of(keys, &[CASES[0], CASES[3]]).is_none());
 }
 

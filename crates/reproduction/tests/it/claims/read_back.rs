@@ -128,7 +128,7 @@ fn windows_and_claims_of_a_run_and_of_its_file() {
 #[test]
 fn several_seeds_have_intervals_of_everything() {
     let folder = TempDir::new().expect("a folder");
-    // What is listed does not depend on the seed; a permutation does.
+    // A list does not depend on the seed; a permutation does.
     let more = "[workloads.w.parts.mice]\npattern = \"poisson\"\nload = 0.1\nload_on = \"access\"\nsize = \"20kB\"\n\
                 pairs = \"any\"\nflows = 40\n";
     let random = EXPERIMENT.replace("[measure]\n", &format!("{more}[measure]\n"));
@@ -192,7 +192,7 @@ fn what_is_no_run_is_refused() {
     }
 }
 
-/// What stands in the experiments that are built in, written as JSON and read back, is the same experiment.
+/// Built-in experiments, written as JSON and read back, stay the same.
 #[test]
 fn experiments_survive_their_way_through_a_file() {
     for name in tresse_experiment::read::built_in::names() {

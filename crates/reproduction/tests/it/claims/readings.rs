@@ -70,7 +70,7 @@ fn a_number_counts_once_wherever_it_stands() {
     let far = run("p/table1", &value(200.0));
     assert_eq!(tally(vec![far.clone(), run("p/recovery", &value(200.0))]), (1, 0, 0));
     assert_eq!(tally(vec![far.clone(), run("p/table2", &value(90.0))]), (2, 1, 1));
-    // Where it stands a second time, ours is nearer.
+    // In its second place, ours is closer.
     let mut near = run("p/recovery", &value(200.0));
     near.comparison.numbers[0].within_20_percent = Some(true);
     near.comparison.numbers[0].case.insert("variant".to_owned(), json!("reno"));

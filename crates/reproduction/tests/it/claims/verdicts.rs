@@ -7,7 +7,7 @@ use tresse_reproduction::comparison;
 
 use super::{case, claim, measured, run_json};
 
-/// Of XMP-2 and DCTCP, whose goodputs are these under each seed: verdict, value and interval.
+/// Verdict, value and interval for XMP-2 and DCTCP with these goodputs under each seed.
 fn found(keys: &str, xmp: &[f64], dctcp: &[f64]) -> (Verdict, Option<f64>, Option<f64>) {
     let cases = [
         measured("xmp-2 permutation", "goodput_mean_bps", xmp),
@@ -102,7 +102,7 @@ fn values_are_paired_by_seed() {
         let keys = format!("of = {{ scheme = \"xmp\" }}\nabove = {bound}");
         assert_eq!(found(&keys, &[1.9, 2.0, 2.1], &[1.0; 3]).0, verdict, "by itself above {bound}");
     }
-    // A band whose one side is met and whose other side is not clear.
+    // A band with one side met and the other unclear.
     let keys = format!("{SIDES}ratio_above = 1.0\nratio_below = 2.1");
     assert_eq!(found(&keys, &[1.9, 2.0, 2.1], &[1.0; 3]).0, Inconclusive);
     let keys = format!("{SIDES}difference_above = 0.5");
@@ -141,7 +141,7 @@ fn without_a_value_it_is_inconclusive() {
     let why = claim(&keys, &seeds).expect("both were run").why.expect("a reason");
     assert_eq!(why, "fct_mean_s of xmp-2 permutation or dctcp-1 permutation is 0 or missing under a seed");
     assert!(claim(&keys, &[value(xmp, 1.0)]).is_none(), "DCTCP was not run");
-    // What fails decides, whatever else is missing.
+    // A failing case decides, even if others are missing.
     let cases = [value("xmp-2 jobs", 0.5), value("dctcp jobs", 1.0), value(xmp, 1.0), case(dctcp)];
     assert_eq!(claim(&keys, &cases).expect("all were run").verdict, DoesNotHold);
 }

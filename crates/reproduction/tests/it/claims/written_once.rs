@@ -1,4 +1,4 @@
-//! The experiment files stay short, and say everything once.
+//! The experiment files stay short, and state everything once.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,17 +6,17 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-/// No experiment file is longer, its figures apart: they stand at the end, and nothing follows from them.
+/// No experiment file is longer, except for its figures, which are at the end and affect nothing.
 const LINES: usize = 300;
 
-/// The sentences of claims: their texts and reasons, wherever they stand in an entry.
+/// The sentences of claims: their texts and reasons, anywhere in an entry.
 fn sentences<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     match value {
         Value::Table(table) => {
             for (key, value) in table {
                 match value {
                     Value::String(text) if ["text", "because"].contains(&key.as_str()) => found.push(text),
-                    // What a placeholder stands for may be a sentence too.
+                    // The value of a placeholder may be a sentence too.
                     Value::String(text) if key != "source" && text.split(' ').count() > 5 => found.push(text),
                     value => sentences(value, found),
                 }

@@ -1,4 +1,4 @@
-//! Reading the rows' files, and looking at what comes of them.
+//! Reads the rows' files, and examines the results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -17,7 +17,7 @@ use tresse_workload::{Action, Job, Start};
 /// A row's experiment, ready to run.
 pub struct Row {
     loaded: Loaded,
-    /// What it is resolved to.
+    /// Its resolved plan.
     pub plan: Plan,
 }
 
@@ -45,7 +45,7 @@ pub fn with(row: &str, settings: &[&str]) -> Row {
     Row::new(source(row), Profile::Full, settings, &[])
 }
 
-/// The row with every time of its workloads, changes and samples a hundred times as short: 5 s become 50 ms.
+/// The row with every time of its workloads, changes and samples a hundredth as long: 5 s become 50 ms.
 pub fn fast(row: &str) -> Source {
     let Source { name, text } = source(row);
     let (fabric, workloads) = text.split_once("\n[workloads.").expect("a workload");
@@ -73,24 +73,24 @@ impl Row {
         Self { loaded, plan }
     }
 
-    /// What the profile changed.
+    /// The number of changes by the profile.
     pub fn cuts(&self) -> usize {
         self.loaded.cuts.len()
     }
 
-    /// What the file says.
+    /// The experiment in the file.
     pub fn experiment(&self) -> &Experiment {
         &self.loaded.experiment
     }
 
-    /// The only case of this label.
+    /// The only case with this label.
     pub fn case(&self, label: &str) -> &Case {
         let mut cases = self.plan.cases.iter().filter(|c| c.label() == label);
         let labels = || self.plan.cases.iter().map(Case::label).collect::<Vec<_>>();
         cases.next().unwrap_or_else(|| panic!("no {label}: {:?}", labels()))
     }
 
-    /// What carries the flows of this scheme in any case.
+    /// The bound scheme of this name in any case.
     pub fn bound_scheme(&self, scheme: &str) -> &BoundScheme {
         let mut all = self.plan.cases.iter().flat_map(|c| &c.bound_schemes);
         all.find(|c| c.scheme == scheme).unwrap_or_else(|| panic!("no bound_scheme {scheme}"))
@@ -106,7 +106,7 @@ impl Row {
         self.node(name) / self.plan.fabric().addresses(0).len() as u32
     }
 
-    /// All ways of a packet of the first case from one host to another.
+    /// All paths of a packet of the first case from one host to another.
     pub fn routes(&self, from: u32, to: u32) -> Vec<Path> {
         match &*self.plan.cases[0].bound_schemes[0].routing {
             Routing::Fixed(routes) => routes.all(from, to, 65_536),
@@ -122,8 +122,8 @@ impl Row {
         self.routes(self.host(from), self.host(to))
     }
 
-    /// The RTTs of empty paths between two hosts, us: of propagation alone, and with the packets of the first scheme
-    /// and its ACKs. All paths between them have the same.
+    /// The RTTs of empty paths between two hosts, us: with propagation alone, and with the packets of the
+    /// first scheme and its ACKs. All paths between them have the same.
     pub fn rtt_us(&self, from: u32, to: u32) -> (f64, f64) {
         let transport = &self.plan.cases[0].bound_schemes[0].transport;
         let sizes = [(0, 0), (transport.mss + transport.header, transport.ack)];
@@ -175,7 +175,7 @@ impl Row {
     }
 }
 
-/// What a part of a workload does, if each of its flows takes a given time.
+/// The behaviour of a part of a workload if each of its flows takes a given time.
 #[derive(Debug, Default)]
 pub struct Seen {
     /// The flows that started, and when.
@@ -192,7 +192,8 @@ impl Seen {
         self.starts.iter().filter_map(|(_, start)| start.bytes).sum()
     }
 
-    /// The most flows at one time for which `key` is the same; those that end at an instant are gone in it.
+    /// The most flows at one time for which `key` is the same; those that end at an instant do not count in
+    /// it.
     pub fn most_at_a_time(&self, key: impl Fn(&Start) -> u32) -> i64 {
         let mut events = Vec::new();
         for (at, start) in &self.starts {
@@ -210,7 +211,7 @@ impl Seen {
     }
 }
 
-/// What `part` does under seed 1 until `until`, if its flows take as long as `takes` says.
+/// The behaviour of `part` under seed 1 until `until`, if its flows take the times given by `takes`.
 pub fn seen(part: &Part, until: Time, takes: impl Fn(&Start) -> Time) -> Seen {
     let mut source = part.source(1);
     let (mut seen, mut under_way) = (Seen::default(), BTreeSet::<(Time, u64)>::new());

@@ -1,4 +1,4 @@
-//! The slides' experiments: one and two bottlenecks, and the fat tree with 20 us a link.
+//! The slides' experiments: one and two bottlenecks, and the fat tree with 20 us per link.
 
 use tresse_units::{MILLISECOND, SECOND, Time};
 
@@ -7,8 +7,8 @@ use crate::rows::common::{Row, full, seen};
 const ONE_BOTTLENECK: [&str; 2] = ["dcm/coexist", "dcm/fairness"];
 const TREES: [&str; 4] = ["dcm/exp1", "dcm/exp2", "dcm/exp3", "dcm/incast-summary"];
 
-/// "Rate = 1Gbps, RTT = 240us, K = 10pkt", where the author's code marks if 10 packets wait, and a port if more than `mark`
-/// do; of the fat tree 240 us is the largest, over 12 links.
+/// "Rate = 1Gbps, RTT = 240us, K = 10pkt", where the author's code marks if 10 packets wait, and a port if
+/// more than `mark` do; in the fat tree, 240 us is the largest, over 12 links.
 #[test]
 fn empty_paths_have_240_us_and_1_gbps() {
     for name in ONE_BOTTLENECK.iter().chain(&["dcm/shift"]).chain(&TREES) {
@@ -50,7 +50,7 @@ fn coexistence_is_one_flow_of_1_or_8_subflows_and_two_of_dctcp() {
     assert_eq!(row.named("S1", "D1").len(), 1);
 }
 
-/// A flow with a subflow on each bottleneck, beside a flow on one and then one on the other.
+/// A flow with a subflow on each bottleneck, along with a flow on one and then one on the other.
 #[test]
 fn traffic_shifts_between_two_bottlenecks() {
     let row = full("dcm/shift");
@@ -117,7 +117,7 @@ fn experiment_2_halves_the_hosts() {
     );
 }
 
-/// XMP's jobs beside long flows with 2 and 8 subflows, in the readings that the slides leave open.
+/// XMP's jobs along with long flows with 2 and 8 subflows, in the readings that the slides leave open.
 #[test]
 fn experiment_3_has_jobs_beside_long_flows() {
     let row = full("dcm/exp3");

@@ -1,4 +1,4 @@
-//! Every experiment of the five papers, written down: what its network and its workload are, against the paper's text.
+//! Every experiment of the five papers: its network and its workload, against the paper's text.
 
 mod built_in;
 mod common;
@@ -31,7 +31,7 @@ fn there_are_58_rows() {
     assert_eq!(ids.len(), 58, "a row is listed twice");
 }
 
-/// Each row is an experiment that has its name; a file that belongs to no row says so.
+/// Each row is an experiment with its name; a file that belongs to no row says so.
 #[test]
 fn every_row_has_an_experiment() {
     let known: BTreeSet<(String, String)> =

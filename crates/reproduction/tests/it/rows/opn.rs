@@ -10,8 +10,8 @@ use crate::rows::common::{Row, full, seen, with};
 
 const FIGURES: [&str; 6] = ["opn/fig10", "opn/fig11", "opn/fig13", "opn/fig15", "opn/fig16", "opn/fig17"];
 
-/// "40 ToR and 20 Core switches ... 50 hosts under each ToR switch and 20 available equivalent paths", 256 packets, 1 Gbps;
-/// an RTT of 100 us, or with 100 us a link 800 us.
+/// "40 ToR and 20 Core switches ... 50 hosts under each ToR switch and 20 available equivalent paths", 256
+/// packets, 1 Gbps; an RTT of 100 us, or, with 100 us per link, 800 us.
 #[test]
 fn the_leaf_spine_has_2000_hosts_20_paths_and_100_us() {
     for figure in FIGURES {
@@ -125,8 +125,8 @@ fn fig_12_has_a_last_hop_for_opn_and_tcp_flows() {
     }
 }
 
-/// The shares of flows up to 10 kB, 100 kB and 1 MB, and above, in the paper's table against the files of its source.
-/// They agree within three points but for Web Search, whose row sums to 90 %.
+/// The shares of flows up to 10 kB, 100 kB and 1 MB, and above, in the paper's table against the files of its
+/// source. They agree within three points except for Web Search, whose row sums to 90 %.
 #[test]
 fn table_2_fits_the_files_but_for_web_search() {
     for (name, table) in [
@@ -139,7 +139,7 @@ fn table_2_fits_the_files_but_for_web_search() {
         assert!(near, "{name}: {shares:?}");
     }
     let search = distributions::find("websearch-expresspass").expect("built in").distribution().shares();
-    // 15.5, 38.8, 15.7 and 30.0 % (docs/explain/distributions.md) for 49, 3, 18 and 20 %: only what is below
+    // 15.5, 38.8, 15.7 and 30.0 % (docs/explain/distributions.md) for 49, 3, 18 and 20 %: only the part below
     // 100 kB fits.
     let wanted = [15.5, 38.8, 15.7, 30.0];
     assert!(

@@ -1,5 +1,5 @@
-//! MPTCP_OPN's Poisson arrivals, §Performance under realistic workload and §Performance in asymmetric scenario: what is
-//! offered, and what the network carries of it.
+//! MPTCP_OPN's Poisson arrivals, §Performance under realistic workload and §Performance in asymmetric
+//! scenario: the offered load, and the part that the network carries.
 
 use tresse_experiment::Profile;
 use tresse_experiment::plan::patterns::Offered;
@@ -15,12 +15,12 @@ const SIZES: [(&str, &str); 4] = [
     ("web-server", "webserver-expresspass"),
 ];
 
-/// What the first part of a case offers.
+/// The load offered by the first part of a case.
 fn offered(row: &Row, label: &str) -> Offered {
     row.case(label).parts[0].pattern.offered.expect("arrivals at a load")
 }
 
-/// Half of what the leaves' uplinks carry, 40 x 20 Gbps. Hosts can send 2.5 times that.
+/// Half of the capacity of the leaves' uplinks, 40 x 20 Gbps. Hosts can send 2.5 times as much.
 #[test]
 fn fig_13_offers_half_of_the_uplinks() {
     let row = full("opn/fig13");
@@ -53,14 +53,15 @@ fn a_hundred_thousand_arrivals_offer_the_load_and_have_the_mean() {
     }
 }
 
-/// "We reduce the bandwidth of 8 paths to 100 Mbps, and the other 12 paths still have the bandwidth of 1 Gbps. When 50 hosts
-/// send": of 20 Gbps 12.8 are left; the traffic stays that of a load of 0.5 before.
+/// "We reduce the bandwidth of 8 paths to 100 Mbps, and the other 12 paths still have the bandwidth of 1
+/// Gbps. When 50 hosts send": of 20 Gbps, 12.8 are left; the traffic stays at a load of 0.5 of the original
+/// capacity.
 #[test]
 fn fig_15_slows_8_of_20_paths() {
     let row = full("opn/fig15");
     let slow = |row: &Row| row.routes(0, 50).iter().filter(|r| row.rates(r)[1] == 100).count();
     assert_eq!(slow(row), 8);
-    // In both directions, of that rack only.
+    // In both directions, only for this rack.
     assert_eq!(row.routes(50, 0).iter().filter(|r| row.rates(r)[2] == 100).count(), 8);
     assert!(row.routes(50, 100).iter().all(|r| row.rates(r) == [1000; 4]));
     for (pattern, _) in SIZES {
@@ -76,8 +77,8 @@ fn fig_15_slows_8_of_20_paths() {
     );
 }
 
-/// The points of Figs. 16 and 17: what the uplinks carry with slow paths of these rates, or so many of them. Two leaves are
-/// enough for that.
+/// The points of Figs. 16 and 17: the capacity of the uplinks with slow paths of these rates, or with this
+/// many of them. Two leaves are enough for this.
 #[test]
 fn figs_16_and_17_sweep_rate_and_number_of_slow_paths() {
     let rates = [(100, 12.8), (300, 14.4), (500, 16.0), (700, 17.6), (1000, 20.0)];

@@ -1,5 +1,5 @@
-//! Rates of subflows in rows that run a hundred times as fast: each is on the path and begins at the time that the row
-//! says, and what the papers say of their figures holds.
+//! Rates of subflows in rows that run a hundred times as fast: each is on the path and begins at the time
+//! given in the row, and the papers' statements about their figures hold.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ struct Rates {
 const INTERVAL: u64 = 50 * MILLISECOND;
 
 impl Rates {
-    /// Of a row, in intervals from the start of the run, of which there are so many.
+    /// The rates of a row, in this many intervals from the start of the run.
     fn of(row: &str, intervals: usize) -> Self {
         let experiment = plan(common::fast(row), &["measure.samples=1ms", "measure.links=false"]);
         let out = tempfile::tempdir().expect("a temporary folder");
@@ -38,7 +38,7 @@ impl Rates {
         Self { hosts: (0..fabric.hosts()).map(host).collect(), rates }
     }
 
-    /// Of a subflow, counted from 1 as in the papers.
+    /// The rates of a subflow, counted from 1 as in the papers.
     fn get(&self, scheme: &str, host: &str, subflow: u32) -> &[f64] {
         &self.rates[&(scheme.to_owned(), self.hosts[host], subflow - 1)]
     }
@@ -75,7 +75,7 @@ fn fig_7_of_xmp_compensates() {
     let of = |host, subflow| rates.get("beta-4", host, subflow);
     for on_l3 in [of("S2", 2), of("S3", 1)] {
         assert!(on_l3[8] < 0.8 * on_l3[4] && on_l3[11] > 50.0, "{on_l3:?}");
-        // No more than what was on its way.
+        // No more than the data that was in flight.
         assert!(on_l3[12] < 2.0, "{on_l3:?}");
     }
     let sibling = of("S2", 1);
@@ -89,7 +89,7 @@ fn fig_3_4_of_the_thesis_cuts_x11() {
     for scheme in ["lia", "balia", "eutcp-1-05"] {
         let x11 = rates.get(scheme, "S1", 1);
         assert!(x11[0] > 400.0 && x11[3] > 400.0, "{scheme}: {x11:?}");
-        // What waited when the link was cut arrives in the first of the two.
+        // Data that waited when the link was cut arrives in the first of the two.
         assert!((1.0..16.0).contains(&x11[1]), "{scheme}: {x11:?}");
         assert!(rates.get(scheme, "S1", 2)[1] > 8.0, "{scheme}: x12 goes on");
     }

@@ -1,4 +1,4 @@
-//! The thesis's chapters 3 and 4: a multipath flow with a link of its own and one that it shares with TCP.
+//! The thesis's chapters 3 and 4: a multipath flow with its own link and one that it shares with TCP.
 
 use tresse_units::{SECOND, Time};
 
@@ -21,7 +21,8 @@ const SETUPS: [Setup; 8] = [
     ("holnet/fig4.5", &["S2"], &["S1"], [1024, 1024]),
 ];
 
-/// x11 has the private link, of C1, and x12 and x2 share the other, of C2; RTTs are the default of 100 us a link.
+/// x11 has the private link, with C1, and x12 and x2 share the other, with C2; RTTs are the default of 100 us
+/// per link.
 #[test]
 fn every_set_up_has_a_private_and_a_shared_path() {
     for (name, multipath, single, [c1, c2]) in SETUPS {
@@ -41,7 +42,8 @@ fn every_set_up_has_a_private_and_a_shared_path() {
     }
 }
 
-/// All flows are infinite, start together, and go on to the end: for 10 s at least, or 20 s where links change.
+/// All flows are infinite, start together, and continue to the end: for 10 s at least, or 20 s where links
+/// change.
 #[test]
 fn flows_start_together_and_have_no_end() {
     for (name, multipath, single, _) in SETUPS {
@@ -75,7 +77,7 @@ fn the_private_link_falls_to_8_mbps_for_7_seconds() {
     }
 }
 
-/// The first scheme of each case: its controller and, if it is said, the parameter.
+/// The first scheme of each case: its controller and, if given, the parameter.
 fn schemes(row: &Row, parameter: &str) -> Vec<(String, Option<u64>)> {
     let of = |case: &tresse_experiment::Case| {
         let controllers = &case.bound_schemes[0].controllers;

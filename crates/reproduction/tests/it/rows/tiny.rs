@@ -1,5 +1,5 @@
-//! Rows that run for milliseconds: every topology and every kind of workload delivers something, and nobody more than
-//! their link carries.
+//! Rows that run for milliseconds: every topology and every kind of workload delivers something, and no host
+//! more than its link carries.
 
 use tresse_experiment::{Profile, Source};
 use tresse_lab::CaseResult;
@@ -21,7 +21,7 @@ fn of(case: &CaseResult, group: &str, metric: &str) -> f64 {
     case.by["group"][group][metric].value()
 }
 
-/// Over the whole time all these groups together have at most so much, Mbit/s, and each has something.
+/// Over the whole time, all these groups together have at most this rate, Mbit/s, and each has something.
 fn shares(case: &CaseResult, groups: &[&str], mbps: f64) {
     let megabits = case.metrics["simulated_s"].value() * 1e6 / 8.0;
     let rates: Vec<f64> = groups.iter().map(|group| of(case, group, "delivered_bytes") / megabits).collect();
@@ -110,7 +110,7 @@ fn figs_10_and_11_of_opn_complete() {
     }
 }
 
-/// Flows that have paths of their own, and such as choose among all.
+/// Flows with their own paths, and flows that choose among all.
 #[test]
 fn fig_12_of_opn_shares_the_last_hop() {
     let settings = ["workloads.last-hop.duration=30ms"];
@@ -123,7 +123,7 @@ fn fig_12_of_opn_shares_the_last_hop() {
     }
 }
 
-/// Poisson arrivals, with and without slow paths; and their load beside the access links'.
+/// Poisson arrivals, with and without slow paths; and their load next to the access links'.
 #[test]
 fn figs_13_and_15_of_opn_have_arrivals() {
     for (row, share) in [("opn/fig13", 0.5), ("opn/fig15", 10.0 / 12.8)] {
@@ -182,8 +182,8 @@ fn the_slides_fat_tree_has_goodput_and_jobs() {
     }
 }
 
-/// `ect_acks`: two flows one against the other, with queues that drop what they cannot mark. ACKs meet the other
-/// flow's data, and are dropped above K unless they are ECN-capable.
+/// `ect_acks`: two flows one against the other, with queues that drop packets that they cannot mark. ACKs
+/// meet the other flow's data, and are dropped above K unless they are ECN-capable.
 #[test]
 fn acks_that_are_ect_are_not_dropped_at_k() {
     let text = r#"
@@ -276,7 +276,7 @@ fn virtual_machines_deliver() {
         else {
             panic!("one case")
         };
-        // 10 ms of 1 Gbps in all, if nothing of it is dropped.
+        // 10 ms of 1 Gbps in all, if nothing is dropped.
         let sent = of(case, "udp", "delivered_bytes") * 8.0 / 10e-3 / 1e6;
         assert!((900.0..1010.0).contains(&sent), "{pattern}: {sent} Mbps");
         assert!(of(case, "nfs", "delivered_bytes") > 0.0);

@@ -56,7 +56,7 @@ fn machines_have_two_disjoint_paths_below_600_mbps() {
     }
 }
 
-/// 12 machines x 100 connections, Cubic beside LIA and DCTCP beside XMP.
+/// 12 machines x 100 connections, Cubic along with LIA and DCTCP along with XMP.
 #[test]
 fn fig_2_has_1200_connections() {
     let row = full("vmcc/fig2");

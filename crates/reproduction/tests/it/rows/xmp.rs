@@ -6,7 +6,7 @@ use tresse_units::{Queue, SECOND, Time};
 
 use crate::rows::common::{Row, full, seen};
 
-/// When flows start and stop, s, in their order; none if they go on to the end.
+/// When flows start and stop, s, in their order; `None` if they continue to the end.
 fn times(row: &Row) -> Vec<(u64, Option<u64>)> {
     let seen = seen(&row.plan.cases[0].parts[0], 1000 * SECOND, |_| Time::MAX);
     let end = |name| seen.ends.get(&name).map(|end| end / SECOND);
@@ -41,7 +41,7 @@ fn fig_1_has_a_bdp_of_19_packets_and_flows_every_5_seconds() {
     assert_eq!(thresholds(row), [10, 20, 10, 20].map(k));
 }
 
-/// K of a number of packets.
+/// K as a number of packets.
 fn k(packets: u64) -> Option<Layered<Queue>> {
     Some(Layered::All(Queue::Packets(packets)))
 }

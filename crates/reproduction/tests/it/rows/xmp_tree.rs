@@ -28,9 +28,9 @@ fn the_tree_has_105_to_435_us_and_up_to_16_paths() {
     }
 }
 
-/// "Every host transfers data to one other host chosen at random with the constraint that each host serves as the
-/// destination of only one flow", 64 to 512 MB; more than 2000 flows, about 600 GB. Fig. 8's kinds of flows are there as
-/// chance has it.
+/// "Every host transfers data to one other host chosen at random with the constraint that each host serves as
+/// the destination of only one flow", 64 to 512 MB; more than 2000 flows, about 600 GB. Fig. 8's kinds of
+/// flows occur by chance.
 #[test]
 fn permutation_sends_600_gb_in_2048_flows() {
     let row = full("xmp/table1");
@@ -56,7 +56,7 @@ fn random_sends_one_flow_a_host_and_at_most_4_to_one() {
     for (beyond, mean) in [("resample", 140e6), ("clip", 155e6)] {
         let size = format!("workloads.random.size.beyond={beyond}");
         let row = with("xmp/table1", &["workloads.random.flows=40000", &size]);
-        // Flows take as long as 250 Mbps make them.
+        // Flows take as long as at 250 Mbps.
         let takes = |start: &tresse_workload::Start| start.bytes.unwrap_or(0) * 32_000;
         let seen = seen(&row.case("dctcp-1 random").parts[0], Time::MAX - 1, takes);
         assert_eq!(seen.starts.len(), 40_000);
@@ -72,8 +72,9 @@ fn random_sends_one_flow_a_host_and_at_most_4_to_one() {
     assert_eq!(full("xmp/table1").experiment().workloads["random"].own["flows"].as_integer(), Some(2048));
 }
 
-/// "First, 9 hosts are chosen at random ... each request is ... 2KB ... a response ... with the size of 64KB ... There are
-/// totally 8 Jobs"; beside them the large flows leave their racks (footnote 8), and small flows use TCP.
+/// "First, 9 hosts are chosen at random ... each request is ... 2KB ... a response ... with the size of 64KB
+/// ... There are totally 8 Jobs"; the large flows next to them leave their racks (footnote 8), and small
+/// flows use TCP.
 #[test]
 fn incast_has_8_jobs_of_8_servers_beside_large_flows() {
     let row = full("xmp/table1");
@@ -108,7 +109,7 @@ fn incast_has_8_jobs_of_8_servers_beside_large_flows() {
     assert!(large.starts.iter().all(|(_, s)| racks[s.from as usize] != racks[s.to as usize]));
 }
 
-/// Table 2: XMP-2 beside LIA-2, TCP and DCTCP, with queues of 50 and of 100 packets.
+/// Table 2: XMP-2 along with LIA-2, TCP and DCTCP, with queues of 50 and of 100 packets.
 #[test]
 fn table_2_pairs_xmp_with_three_schemes_in_two_queues() {
     let row = full("xmp/table2");

@@ -1,4 +1,5 @@
-//! RACK beside a reading of RFC 8985's pseudocode, and what no connection of one message can show.
+//! RACK against an implementation of RFC 8985's pseudocode, and cases that no connection with one message can
+//! show.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -64,7 +65,7 @@ fn ack(seq: u32, stamp: Time, blocks: &[Block]) -> Wire {
     wire
 }
 
-/// A segment as §5.1 has it.
+/// A segment as in §5.1.
 #[derive(Debug, Clone, Copy, Default)]
 struct Segment {
     xmit: Time,
@@ -146,7 +147,7 @@ impl Reading {
 #[derive(Debug, Clone)]
 enum Step {
     Send(u32),
-    /// Of the transmissions under way, the one at this place (per mille) arrives and is ACKed.
+    /// Among the transmissions in flight, the one at this place (per mille) arrives and is ACKed.
     Arrive(usize),
     Lose(usize),
 }
@@ -163,8 +164,8 @@ fn steps() -> impl Strategy<Value = Vec<(Time, Step)>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever arrives, in whatever order: after every ACK and every expiry of the reordering timer the
-    /// same segments wait for a retransmission.
+    /// For any arrivals in any order: after every ACK and every expiry of the reordering timer, the same
+    /// segments wait for a retransmission.
     #[test]
     fn the_same_segments_are_lost(steps in steps()) {
         let (config, mut group) = (config(), group());
@@ -202,7 +203,7 @@ proptest! {
                         block.end += 1;
                     }
                     let told = if duplicate || seq >= next { vec![block] } else { vec![] };
-                    // A duplicate above the cumulative ACK lies within a second block.
+                    // A duplicate above the cumulative ACK is within a second block.
                     let told = if duplicate && seq >= next { vec![block, block] } else { told };
                     let wire = ack(next, stamp, &told);
                     let (state, high) = (group[0].state, subflow.high_seq);
@@ -223,7 +224,7 @@ proptest! {
             let lost = reading.segments.iter_mut().enumerate().filter(|(_, s)| s.lost && !s.acked);
             let mut expected: Vec<_> = lost.map(|(seq, _)| seq as u32).collect();
             let mut waiting = Vec::new();
-            now += 1; // after what was sent now, as nothing but new data would follow it in the list
+            now += 1; // after the current transmissions, because only new data would follow them in the list
             while let Some((seq, _)) = subflow.board.retransmit(now) {
                 waiting.push(seq);
                 under_way.push((now, seq));
@@ -239,8 +240,8 @@ proptest! {
     }
 }
 
-/// §7.4.2: a probe sent the last segment again, and later data is ACKed without a word of a duplicate:
-/// the first one was lost, and the window pays for it. With a DSACK it does not.
+/// §7.4.2: a probe sent the last segment again, and later data is ACKed without a sign of a duplicate: the
+/// first one was lost, and the window is cut for it. With a DSACK it is not.
 #[test]
 fn a_loss_that_a_probe_repaired_costs_half_the_window() {
     for (dsack, ssthresh) in [(false, 500), (true, INFINITE_SSTHRESH)] {
@@ -261,7 +262,7 @@ fn a_loss_that_a_probe_repaired_costs_half_the_window() {
     }
 }
 
-/// §6.3: a timeout takes the first segment for lost, and what was sent an RTT ago; not what was sent since.
+/// §6.3: a timeout declares the first segment lost, and those sent an RTT ago, but not later ones.
 #[test]
 fn a_timeout_spares_what_was_just_sent() {
     let (config, mut group) = (config(), group());

@@ -17,7 +17,7 @@ pub const SECOND: Time = 1_000_000_000_000;
 /// Payload of a full segment.
 pub const MSS: u32 = 1460;
 
-/// NewReno, immediate cuts, a window of 10, an ACK for every packet: what most scenarios vary.
+/// NewReno, immediate cuts, a window of 10, an ACK for every packet: the basis of most scenarios.
 pub fn config() -> Config {
     Config {
         sprayed: false,
@@ -75,16 +75,16 @@ pub fn poll(sender: &mut Sender, now: Time) -> Vec<(usize, u32)> {
     std::iter::from_fn(|| sender.poll_transmit(now)).map(|t| (t.subflow, t.seq)).collect()
 }
 
-/// What becomes of a packet on its way.
+/// The fate of a packet on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Pass,
     /// Marked CE; an ACK just passes.
     Mark,
     Drop,
-    /// It arrives two times.
+    /// It arrives twice.
     Twice,
-    /// It takes so much longer, and others may pass it.
+    /// It takes this much longer, and others may pass it.
     Late(Time),
 }
 
@@ -101,7 +101,7 @@ pub struct Sent {
     pub attempt: u32,
 }
 
-/// How a subflow stands after an ACK or a timeout has been handled.
+/// The state of a subflow after an ACK or a timeout has been handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
     pub now: Time,
@@ -112,7 +112,7 @@ pub struct Sample {
     pub state: State,
 }
 
-/// One subflow's way: one-way delay, and the time between two data packets of a burst.
+/// One subflow's path: one-way delay, and the time between two data packets of a burst.
 #[derive(Debug, Clone, Copy)]
 pub struct Link {
     pub delay: Time,
@@ -178,13 +178,13 @@ impl Pipe {
         Self::new(config, &scheme("reno"), &[link], u64::from(segments) * u64::from(MSS))
     }
 
-    /// What becomes of data packets.
+    /// Sets the fates of data packets.
     pub fn data_fate(mut self, fate: impl FnMut(&Sent) -> Fate + 'static) -> Self {
         self.data_fate = Box::new(fate);
         self
     }
 
-    /// What becomes of ACKs.
+    /// Sets the fates of ACKs.
     pub fn ack_fate(mut self, fate: impl FnMut(&Wire) -> Fate + 'static) -> Self {
         self.ack_fate = Box::new(fate);
         self
@@ -209,7 +209,7 @@ impl Pipe {
         self
     }
 
-    /// Goes on after `run` until nothing happens any more.
+    /// Continues after `run` until nothing happens any more.
     pub fn settle(mut self, limit: Time) -> Self {
         while self.step() {
             assert!(self.now <= limit, "not quiet by {limit}");
@@ -269,7 +269,7 @@ impl Pipe {
         }
     }
 
-    /// Notes where subflow `i` stands, and checks what always holds.
+    /// Records the state of subflow `i`, and checks the invariants.
     fn record(&mut self, i: usize, timeout: bool) {
         let (own, counters) = (&self.sender.group()[i], self.sender.counters(i));
         assert!(own.in_flight <= self.sender.outstanding(i), "more in flight than was sent");

@@ -1,11 +1,11 @@
-//! A network that does nothing but let flows finish.
+//! A network that only lets flows finish.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use tresse_units::{NEVER, Stream, Time};
 use tresse_workload::{Action, Job, Source, Start};
 
-/// What a source asked for, by time.
+/// The requests of a source, by time.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     pub starts: Vec<(Time, Start)>,
@@ -23,13 +23,14 @@ impl Seen {
     }
 }
 
-/// Flows of random lengths up to a millisecond, drawn under `salt`: other salts, other orders of finishing.
+/// Flows of random lengths up to a millisecond, drawn under `salt`: different salts give different orders of
+/// finishing.
 pub fn random(salt: u64) -> impl Fn(&Start) -> Time {
     move |start| 1 + Stream::new(salt, "length", start.name).below(1_000_000_000)
 }
 
-/// Runs `source` until it is over or `most` flows have started, flows of `length` each. Holds it to its contract:
-/// names are unique, what it says of the next time is kept, and nothing follows its end.
+/// Runs `source` until it is over or `most` flows have started, flows of `length` each. Checks its contract:
+/// names are unique, the announced next time is kept, and nothing follows its end.
 pub fn drive(source: &mut dyn Source, length: impl Fn(&Start) -> Time, most: usize) -> Seen {
     let mut seen = Seen::default();
     let mut names = BTreeSet::new();

@@ -1,11 +1,12 @@
-//! An ideal network: every message takes alpha and its bytes over beta, however many there are (Hockney's model).
+//! An ideal network: every message takes alpha plus its bytes over beta, however many there are (Hockney's
+//! model).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use tresse_units::{NEVER, Time};
 use tresse_workload::{Action, Job, Source, Start};
 
-/// One message, and when it was there.
+/// One message and its times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flow {
     pub start: Start,
@@ -21,13 +22,13 @@ pub struct Run {
     /// In the order of their starts.
     pub flows: Vec<Flow>,
     pub jobs: Vec<Job>,
-    /// When nothing was left to be done.
+    /// When nothing was left to do.
     pub end: Time,
-    /// The most messages that a host had under way at a time.
+    /// The most messages that a host had in flight at a time.
     pub most: usize,
 }
 
-/// A link of `alpha` (ps) and one byte in `beta` ps.
+/// A link with `alpha` (ps) and `beta` ps per byte.
 #[derive(Debug, Clone, Copy)]
 pub struct Ideal {
     pub alpha: Time,

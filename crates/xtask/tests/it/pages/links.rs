@@ -1,11 +1,11 @@
-//! The links of a page, and the places that links can name.
+//! The links of a page, and the possible targets of links.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// The links of `file` to files and places that are not there, a line for each. `root` is the folder of the repository, below
-/// which everything is that a link may name.
+/// The links of `file` to files and places that do not exist, one line for each. `root` is the folder of the
+/// repository, which contains everything that a link may name.
 pub fn broken(root: &Path, file: &Path) -> Vec<String> {
     let text = fs::read_to_string(root.join(file)).expect("it can be read");
     let folder = file.parent().unwrap_or(Path::new(""));
@@ -46,7 +46,7 @@ fn joined(folder: &Path, path: &str) -> Option<PathBuf> {
     Some(all)
 }
 
-/// The lines that are text: neither in a fence nor indented as code; with their numbers, and without code in the line.
+/// The lines of text, neither in a fence nor indented as code, with their numbers, and without inline code.
 fn prose(text: &str) -> impl Iterator<Item = (usize, String)> {
     let mut fence: Option<String> = None;
     let mut is_code = false;
@@ -82,7 +82,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
     for (line, prose) in prose(text) {
         for rest in prose.split("](").skip(1) {
             let target = rest.split([')', ' ']).next().unwrap_or_default();
-            // A file or a place: not an address, and not brackets that a formula has.
+            // A file or a place: not an address, and not brackets in a formula.
             let is_own = |c: char| c.is_ascii_alphanumeric() || "./#_-".contains(c);
             if !target.is_empty() && target.chars().all(is_own) {
                 links.push((line, target.to_owned()));
@@ -92,7 +92,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
     links
 }
 
-/// The places of a page: its headings, as GitHub names them, and its anchors.
+/// The places of a page: its headings, by GitHub's names, and its anchors.
 fn places(text: &str) -> BTreeSet<String> {
     let mut places = BTreeSet::new();
     for rest in text.split("<a id=\"").skip(1) {

@@ -1,4 +1,4 @@
-//! What holds for all pages: links go somewhere, and none is too long to read.
+//! Rules for all pages: links lead somewhere, and no page is too long to read.
 
 mod links;
 

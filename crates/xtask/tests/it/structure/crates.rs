@@ -1,4 +1,4 @@
-//! Crates depend on each other one way.
+//! Crates depend on each other in one direction only.
 
 use std::fs;
 
@@ -47,7 +47,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("quic", &["units", "controllers"]),
 ];
 
-/// These stand on all.
+/// These may depend on all.
 const TOP: &[&str] = &["cli", "py", "xtask"];
 
 #[test]

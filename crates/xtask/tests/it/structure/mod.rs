@@ -1,4 +1,4 @@
-//! What `docs/architecture.md` says of the sources holds.
+//! The statements of `docs/architecture.md` about the sources hold.
 
 mod crates;
 mod modules;
@@ -29,7 +29,7 @@ fn crates() -> Vec<PathBuf> {
     crates
 }
 
-/// The circles of a crate's modules that lie in more than one folder: a line for each arrow of such a circle.
+/// The cycles of a crate's modules that span more than one folder: one line for each arrow of such a cycle.
 fn circles(src: &Path) -> Vec<String> {
     let modules = Modules::read(src);
     let arrows = modules.arrows();

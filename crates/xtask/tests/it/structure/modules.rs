@@ -62,7 +62,7 @@ impl Modules {
         let source = &self.0[own].source;
         let mut needed = Vec::new();
         for used in &source.uses {
-            // What is only exported from here is not needed here.
+            // An item that is only re-exported here is not needed here.
             if used.exported && !source.words.contains(&used.name) {
                 continue;
             }
@@ -83,7 +83,8 @@ impl Modules {
         needed
     }
 
-    /// `path` as it is written in the module `own`, from the crate's root on; `None` if it leads out of the crate.
+    /// `path`, written in the module `own`, as a path from the crate's root; `None` if it leads out of the
+    /// crate.
     fn absolute(&self, own: &[String], path: &[String]) -> Option<Vec<String>> {
         let mut at = own.to_vec();
         let mut rest = path;
@@ -103,7 +104,7 @@ impl Modules {
         Some(at)
     }
 
-    /// The module that has the item `path`, through what others export of it; `None` if it is a module.
+    /// The module with the item `path`, through re-exports of others; `None` if it is a module.
     fn home(&self, path: &[String], depth: usize) -> Option<&Vec<String>> {
         let length = (0..=path.len()).rev().find(|&n| self.0.contains_key(&path[..n]))?;
         let (home, module) = self.0.get_key_value(&path[..length])?;

@@ -1,4 +1,4 @@
-//! What is released says one version, and names files that are there.
+//! Released files agree on one version, and name existing files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -31,7 +31,7 @@ fn one_version_stands_everywhere() {
     assert!(read("docs/daemon.md").contains(&package), "docs/daemon.md does not install {package}");
 }
 
-/// The files below these folders that a script names; a `*` stands for the rest of a name.
+/// The files below these folders that a script names; a `*` matches the rest of a name.
 fn named(text: &str) -> Vec<&str> {
     let words = text.split(|c: char| c.is_whitespace() || "\"'()=`;:,".contains(c));
     let folders = ["packaging/", "scripts/", "docs/", "crates/"];
@@ -70,7 +70,7 @@ fn the_action_and_the_image_have_what_they_name() {
             fs::metadata(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display())).permissions().mode();
         assert_ne!(mode & 0o111, 0, "{} can be started", file.display());
     }
-    // What the image copies is what the release's script puts into its folder.
+    // The image copies the files that the release's script puts into its folder.
     let (image, release) = (read("packaging/Containerfile"), read("scripts/release"));
     for line in image.lines().filter(|line| line.starts_with("ADD ") || line.starts_with("COPY ")) {
         let source = line.split(' ').nth(1).expect("what is copied");

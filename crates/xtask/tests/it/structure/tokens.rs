@@ -1,4 +1,4 @@
-//! The paths that a source file speaks of.
+//! The paths in a source file.
 
 use std::collections::BTreeSet;
 use std::iter::Peekable;
@@ -6,15 +6,15 @@ use std::vec::IntoIter;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// What is read of a source file: no item that only tests have.
+/// The parts read from a source file, without items that exist only in tests.
 #[derive(Debug, Default)]
 pub struct Source {
     pub uses: Vec<Use>,
-    /// Paths of two segments or more that stand in the code.
+    /// Paths of two or more segments in the code.
     pub paths: Vec<Vec<String>>,
     /// Every word of the code.
     pub words: BTreeSet<String>,
-    /// The modules, files of their own, that only tests have.
+    /// The modules in separate files that exist only in tests.
     pub test_modules: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ impl Source {
         }
     }
 
-    /// Goes past the item behind an attribute.
+    /// Skips the item after an attribute.
     fn skip_item(&mut self, rest: &mut Tokens) {
         let mut before = String::new();
         for token in rest.by_ref() {
@@ -103,7 +103,7 @@ impl Source {
         }
     }
 
-    /// What stands behind `use PREFIX::`, up to `,` or `;`.
+    /// The tokens after `use PREFIX::`, up to `,` or `;`.
     fn tree(&mut self, rest: &mut Tokens, prefix: &[String], exported: bool) {
         let mut path = prefix.to_vec();
         let mut name = None;
