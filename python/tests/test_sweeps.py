@@ -166,5 +166,5 @@ def test_wrong_plans_are_told_as_by_the_command(change: dict[str, Any], words: s
 def test_what_is_no_engine(tmp_path: Path) -> None:
     with pytest.raises(tresse.TresseError, match='"local" or "ray"'):
         tresse.sweep(PLAN, out=tmp_path, engine="slurm")  # type: ignore[arg-type]
-    with pytest.raises(tresse.TresseError, match="no sweep"):
+    with pytest.raises(tresse.TresseError, match="not a sweep"):
         tresse.Sweep(tmp_path)
