@@ -88,7 +88,7 @@ impl Daemon {
         self.signal(libc::SIGHUP);
     }
 
-    /// Whether the log says so within five seconds.
+    /// Whether the log says so within 15 seconds.
     fn says(&self, text: &str) -> bool {
         wait_for(15.0, || self.log().contains(text))
     }
@@ -171,11 +171,17 @@ fn opn_leaves_a_path_that_is_cut_and_every_connection_goes_on() {
         let net = Ecmp::new(4, 20);
         let daemon = Daemon::start(&[net.sender.name()], &policy(shift), &[]);
         let flows: Vec<Flow> = (0..3).map(|_| net.connect()).collect();
-        assert!(flows.iter().all(|flow| has(flow, 6)), "{}", daemon.log());
+        // Opened, not open: one whose first packets are all lost is SLOW, and away, until its timer allows it back.
+        let opened = || daemon.status()["counters"]["opens"].as_u64() >= Some(15);
+        assert!(wait_for(5.0, opened), "{}", daemon.log());
+        let start = net.bytes();
         sleep(1.0);
         let before = net.bytes();
-        net.cut(0, true);
-        assert!(daemon.says("its path is SLOW"), "{shift}: {}", daemon.log());
+        let busiest = (0..start.len()).max_by_key(|&p| before[p] - start[p]).expect("four paths");
+        let slow = || daemon.log().matches("its path is SLOW").count();
+        let slow_before = slow();
+        net.cut(busiest, true);
+        assert!(wait_for(15.0, || slow() > slow_before), "{shift}: {}", daemon.log());
         // What waited for the path's packets has been read by then.
         sleep(2.0);
         for flow in &flows {
@@ -185,7 +191,7 @@ fn opn_leaves_a_path_that_is_cut_and_every_connection_goes_on() {
             let goes_on = wait_for(5.0, || flow.received() > then + 1_000_000);
             assert!(goes_on, "{shift}: a connection stands still\n{}", daemon.log());
         }
-        net.cut(0, false);
+        net.cut(busiest, false);
         assert!(daemon.says("FAST again"), "{shift}: {}", daemon.log());
         assert!(net.bytes().iter().sum::<u64>() > before.iter().sum());
     }
@@ -203,15 +209,26 @@ fn path_sharing_closes_a_subflow_where_two_share_a_bottleneck_and_none_where_the
     let path = Path::marking(20, 20);
     // A bottleneck of another kind: it marks nothing, whatever the RTTs are when the detection looks.
     let narrow = Path::drop_tail(8, 40);
-    for (paths, subflows, closes) in [(vec![path], [0, 0], true), (vec![path, narrow], [0, 1], false)] {
-        let plan = Plan { paths: &paths, subflows: &subflows, control: control.name() };
-        let bed = Testbed::new(&plan);
+    let shares =
+        |daemon: &Daemon| daemon.status()["decisions"].to_string().contains("shares a bottleneck with");
+    {
+        let bed = Testbed::new(&Plan { paths: &[path], subflows: &[0, 0], control: control.name() });
+        let daemon = Daemon::start(&[bed.sender.name()], policy, &[]);
+        // The detection compares once in the life of a connection. On a busy machine slow start can make all 500
+        // marks, while the first subflow's smoothed RTT is still that of a queue which the second never saw
+        // (119 and 36 ms in 1 of 30 connections): one of three is to be found.
+        let closed = (0..3).any(|_| {
+            let flow = bed.connect();
+            wait_for(10.0, || flow.subflows().len() == 1)
+        });
+        assert!(closed && shares(&daemon), "{}\n{}", daemon.log(), daemon.status());
+    }
+    {
+        let bed = Testbed::new(&Plan { paths: &[path, narrow], subflows: &[0, 1], control: control.name() });
         let daemon = Daemon::start(&[bed.sender.name()], policy, &[]);
         let flow = bed.connect();
         let closed = wait_for(10.0, || flow.subflows().len() == 1);
-        assert_eq!(closed, closes, "{:?}\n{}\n{}", flow.subflows(), daemon.log(), daemon.status());
-        let decisions = daemon.status()["decisions"].to_string();
-        assert_eq!(decisions.contains("shares a bottleneck with"), closes, "{decisions}");
+        assert!(!closed && !shares(&daemon), "{}\n{}", daemon.log(), daemon.status());
     }
 }
 
