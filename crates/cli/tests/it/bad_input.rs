@@ -83,11 +83,12 @@ fn broken_toml_is_shown_with_its_line() {
 }
 
 #[test]
-fn an_experiment_that_is_not_there_lists_those_that_are() {
+fn an_experiment_that_does_not_exist_suggests_one_that_does() {
     let dir = TempDir::new().expect("a temporary folder");
     let message = fails(tresse(dir.path()).args(["run", "xmp/table9"]), 2);
     assert!(message.contains("no experiment `xmp/table9`"), "{message}");
     assert!(message.contains("did you mean `xmp/table1`?"), "{message}");
+    assert!(message.contains("hint: `tresse list experiments`"), "{message}");
 }
 
 #[test]
@@ -95,7 +96,8 @@ fn a_setting_that_breaks_the_experiment_is_named() {
     let dir = TempDir::new().expect("a temporary folder");
     for (setting, expected) in [
         ("fabric.k=7", "--set fabric.k=7: k = 7"),
-        ("fabric.q=7", "--set fabric.q=7: unknown key `q`"),
+        ("fabric.q=7", "--set fabric.q=7: unknown key `q`, expected one of `topology`,"),
+        ("fabric.mrak=\"3pkt\"", "unknown key `mrak`; did you mean `mark`?"),
         ("fabrik.k=8", "unknown key `fabrik`"),
         ("fabric.rate=1bps", "a link's rate is 1kbps to 100Tbps"),
         ("fabric.delay=2000s", "delay is at most 1000s"),

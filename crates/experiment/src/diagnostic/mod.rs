@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 
 pub use drawing::draw;
+pub(crate) use plain::unknown;
 pub use wrong::{At, Wrong, wrong};
 
 /// Why an experiment could not be read or run. A front end may print it, or use its fields.
@@ -118,7 +119,7 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
     known
         .into_iter()
         .map(|k| (strsim::damerau_levenshtein(name, k), k))
-        .filter(|&(distance, k)| distance <= 1 + k.len() / 4)
+        .filter(|&(distance, k)| distance <= 1 + k.len() / 4 && distance < k.len())
         .min()
         .map_or_else(String::new, |(_, k)| format!("; did you mean `{k}`?"))
 }

@@ -1,5 +1,7 @@
 //! Serde's errors about values that it cannot read, in plain words.
 
+use super::did_you_mean;
+
 /// `message` of a TOML reader, without the reader's type names.
 pub(super) fn plain(message: &str) -> String {
     let message = message.trim_end();
@@ -19,15 +21,32 @@ pub(super) fn plain(message: &str) -> String {
     if let Some(key) = message.strip_prefix("missing field ") {
         return format!("the key {key} is missing");
     }
-    for (theirs, ours) in [("unknown field ", "unknown key "), ("unknown variant ", "unknown value ")] {
+    for (theirs, what) in [("unknown field ", "key"), ("unknown variant ", "value")] {
         if let Some(rest) = message.strip_prefix(theirs) {
-            return format!("{ours}{rest}");
+            let mut names = rest.split('`').skip(1).step_by(2);
+            let name = names.next().unwrap_or_default();
+            return unknown(what, name, &names.collect::<Vec<_>>());
         }
     }
     match message {
         "wanted string or table" => "expected a string".to_owned(),
         other if other.starts_with("wanted exactly 1 element") => "expected a string".to_owned(),
         other => other.to_owned(),
+    }
+}
+
+/// That a key or a value (`what`) is unknown, with the known one that was probably meant, or with all of them.
+pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    let hint = did_you_mean(name, known.iter().copied());
+    if !hint.is_empty() {
+        return format!("unknown {what} `{name}`{hint}");
+    }
+    let known: Vec<String> = known.iter().map(|own| format!("`{own}`")).collect();
+    match &known[..] {
+        [] => format!("unknown {what} `{name}`, expected none"),
+        [only] => format!("unknown {what} `{name}`, expected {only}"),
+        [one, other] => format!("unknown {what} `{name}`, expected {one} or {other}"),
+        all => format!("unknown {what} `{name}`, expected one of {}", all.join(", ")),
     }
 }
 
@@ -87,7 +106,16 @@ mod tests {
             ("invalid length 1, expected a tuple of size 2", "expected a list of 2, found 1"),
             ("invalid length 0, expected struct Red with 5 elements", "expected a table, found a list"),
             ("missing field `max`", "the key `max` is missing"),
-            ("unknown field `a`, expected `b` or `c`", "unknown key `a`, expected `b` or `c`"),
+            (
+                "unknown field `kolour`, expected `mark` or `delay`",
+                "unknown key `kolour`, expected `mark` or `delay`",
+            ),
+            (
+                "unknown field `mrak`, expected one of `rate`, `delay`, `mark`",
+                "unknown key `mrak`; did you mean `mark`?",
+            ),
+            ("unknown variant `perm`, expected `flows`", "unknown value `perm`, expected `flows`"),
+            ("unknown field `x`, there are no fields", "unknown key `x`, expected none"),
             ("7GBB is no size", "7GBB is no size"),
         ] {
             assert_eq!(plain(theirs), ours);

@@ -48,7 +48,7 @@ pub fn find(name: &str) -> Result<Source, Diagnostic> {
             let hint = did_you_mean(name, known.iter().map(String::as_str));
             let message =
                 format!("there is no experiment `{name}`: neither a built-in name nor a file{hint}");
-            Err(Diagnostic::input(message).hint(format!("built in: {}", built_in::names().join(", "))))
+            Err(Diagnostic::input(message).hint("`tresse list experiments` lists the built-in ones"))
         }
         Err(error) => Err(Diagnostic::io("cannot be read", path, error)),
     }

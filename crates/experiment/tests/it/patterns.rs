@@ -32,7 +32,8 @@ fn place(workloads: &str, what: &str) -> String {
 #[test]
 fn a_wrong_key_is_told_where_it_stands() {
     for (more, at, message) in [
-        ("round = 3\n", "round", "unknown key `round`, expected one of `pattern`, `parts`, `duration`"),
+        ("round = 3\n", "round", "unknown key `round`; did you mean `rounds`?"),
+        ("colour = 3\n", "colour", "unknown key `colour`, expected one of `pattern`, `parts`, `duration`"),
         ("jobs = 3\n", "3", "the pattern permutation has no `jobs` (it has: size, connections, rounds"),
         (
             "rounds = \"three\"\n",

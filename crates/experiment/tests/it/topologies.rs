@@ -24,9 +24,10 @@ fn a_key_is_wrong_where_it_stands() {
     for (key, expected) in [
         ("k = 4", "`k` is a fat tree's; a dumbbell has `pairs`"),
         ("hops = \"3\"", "expected a whole number from 0 to 4294967295, found \"3\""),
-        ("pair = 4", "unknown key `pair`, expected one of `topology`, `k`, `leaves`, `spines`, "),
+        ("pair = 4", "unknown key `pair`; did you mean `pairs`?"),
+        ("colour = 4", "unknown key `colour`, expected one of `topology`, `k`, `leaves`, `spines`, "),
     ] {
-        let column = if key.starts_with("pair") { 1 } else { key.find("= ").expect("a value") + 3 };
+        let column = if expected.starts_with("unknown") { 1 } else { key.find("= ").expect("a value") + 3 };
         let in_file = format!("t.toml:15:{column}: {expected}");
         assert!(message(key, "").starts_with(&in_file), "{}", message(key, ""));
         let set = format!("fabric.{}", key.replace(" = ", "="));

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::DeTable;
 
-use crate::diagnostic::{Diagnostic, Wrong};
+use crate::diagnostic::{Diagnostic, Wrong, unknown};
 use crate::keys::workload::Workload;
 use crate::plan::patterns::at::At;
 use crate::plan::patterns::{ALL, Pattern};
@@ -53,8 +53,8 @@ impl Kind {
     /// The pattern of this name.
     fn find(name: &str) -> Result<&'static Self, String> {
         ALL.iter().find(|kind| kind.name == name).ok_or_else(|| {
-            let names: Vec<String> = ALL.iter().map(|kind| format!("`{}`", kind.name)).collect();
-            format!("unknown value `{name}`, expected one of {}", names.join(", "))
+            let names: Vec<&str> = ALL.iter().map(|kind| kind.name).collect();
+            unknown("value", name, &names)
         })
     }
 }
@@ -83,9 +83,8 @@ pub(crate) fn check(workload: Spanned<DeTable>) -> Result<(), Wrong> {
         if has(&own, key.get_ref()) {
             typed.insert(key, value);
         } else if !has(&common, key.get_ref()) && !ALL.iter().any(|kind| has(&(kind.keys)(), key.get_ref())) {
-            let known: Vec<String> = common.iter().chain(&own).map(|key| format!("`{key}`")).collect();
-            let message = format!("unknown key `{}`, expected one of {}", key.get_ref(), known.join(", "));
-            return Err(Wrong::offset(key.span().start, message));
+            let known: Vec<&str> = common.iter().chain(&own).map(String::as_str).collect();
+            return Err(Wrong::offset(key.span().start, unknown("key", key.get_ref(), &known)));
         }
     }
     Ok((kind.check)(toml::Deserializer::from(Spanned::new(span, typed)))?)

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, Deserializer};
 
-use crate::diagnostic::{Wrong, wrong};
+use crate::diagnostic::{Wrong, unknown, wrong};
 use crate::keys::fabric::Fabric;
 
 pub(crate) use kind::{Kind, OwnRoutes};
@@ -43,8 +43,8 @@ static ALL: [Kind; 13] = [
 /// The topology with this name.
 fn named(name: &str) -> Result<&'static Kind, String> {
     ALL.iter().find(|kind| kind.name == name).ok_or_else(|| {
-        let names: Vec<String> = ALL.iter().map(|kind| format!("`{}`", kind.name)).collect();
-        format!("unknown value `{name}`, expected one of {}", names.join(", "))
+        let names: Vec<&str> = ALL.iter().map(|kind| kind.name).collect();
+        unknown("value", name, &names)
     })
 }
 
@@ -76,9 +76,8 @@ pub(crate) fn check(fabric: &DeTable) -> Result<(), Wrong> {
     named(name).map_err(|e| misread(topology.span(), e))?;
     let known = key_names();
     if let Some((key, _)) = fabric.iter().find(|(key, _)| !known.iter().any(|known| known == key.get_ref())) {
-        let known: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
-        let message = format!("unknown key `{}`, expected one of {}", key.get_ref(), known.join(", "));
-        return Err(misread(key.span(), message));
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        return Err(misread(key.span(), unknown("key", key.get_ref(), &known)));
     }
     for kind in &ALL {
         let own = kind.key_names();
