@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 use tresse_experiment::keys::claims::Verdict;
+use tresse_experiment::keys::metrics::is_total;
 use tresse_experiment::read::changes::Change;
 use tresse_lab::{CaseResult, ClaimResult, Finished, Metrics, Report, State};
 use tresse_reproduction::pages::changed_line;
@@ -87,7 +88,7 @@ struct ValuePair {
     left_ci95: Option<f64>,
     right: f64,
     right_ci95: Option<f64>,
-    /// Right over left; null if left is 0.
+    /// Right over left, per seed for what adds up over seeds; null if left is 0.
     ratio: Option<f64>,
     /// Whether the 95 % intervals do not overlap; null if one of the two has none.
     apart: Option<bool>,
@@ -129,6 +130,9 @@ fn pair(left: &Finished, right: &Finished, judge: bool) -> Pair {
     let (l, r) = (&left.report, &right.report);
     let differences = differences::between(left, right);
     let mut notes = differences::lines(&differences);
+    if l.replications != r.replications {
+        notes.push("counts are sums over the seeds of each run, and their ratios are per seed".to_owned());
+    }
     notes.extend(changed(l, r));
     for (which, run) in [("first", left), ("second", right)] {
         notes.extend(
@@ -215,33 +219,38 @@ fn verdicts(run: &Finished, judge: bool) -> Vec<ClaimResult> {
 }
 
 fn case_pair(left: &CaseResult, right: &CaseResult) -> CasePair {
+    let seeds = [left, right].map(|case| case.seeds.len().max(1) as f64);
     let mut by: IndexMap<String, IndexMap<String, _>> = IndexMap::new();
     for (what, parts) in &left.by {
         for (name, own) in parts {
             let Some(other) = right.by.get(what).and_then(|parts| parts.get(name)) else { continue };
             let widths = [left, right].map(|case| case.ci95_by.get(what).and_then(|parts| parts.get(name)));
-            by.entry(what.clone()).or_default().insert(name.clone(), values([own, other], widths));
+            by.entry(what.clone()).or_default().insert(name.clone(), values([own, other], widths, seeds));
         }
     }
     CasePair {
         case: left.case.clone(),
         same: (!left.digest.is_empty() && !right.digest.is_empty()).then(|| left.digest == right.digest),
-        metrics: values([&left.metrics, &right.metrics], [Some(&left.ci95), Some(&right.ci95)]),
+        metrics: values([&left.metrics, &right.metrics], [Some(&left.ci95), Some(&right.ci95)], seeds),
         by,
         label: left.label(),
     }
 }
 
-/// The metrics that both have.
+/// The metrics that both have. What adds up over seeds is compared per seed: one of the runs may have more.
 fn values(
     metrics: [&Metrics; 2],
     widths: [Option<&IndexMap<String, f64>>; 2],
+    seeds: [f64; 2],
 ) -> IndexMap<String, ValuePair> {
     let value = |(name, own): (&String, &tresse_lab::Metric)| {
         let (left, right) = (own.value(), metrics[1].get(name)?.value());
         let [left_ci95, right_ci95] = widths.map(|widths| widths.and_then(|w| w.get(name)).copied());
-        let apart = left_ci95.zip(right_ci95).map(|(l, r)| (left - right).abs() > l + r);
-        let ratio = (left != 0.0).then(|| right / left);
+        let per = if is_total(name) { seeds } else { [1.0, 1.0] };
+        let apart = left_ci95
+            .zip(right_ci95)
+            .map(|(l, r)| (left / per[0] - right / per[1]).abs() > l / per[0] + r / per[1]);
+        let ratio = (left != 0.0).then(|| (right / per[1]) / (left / per[0]));
         Some((name.clone(), ValuePair { left, left_ci95, right, right_ci95, ratio, apart }))
     };
     metrics[0].iter().filter_map(value).collect()

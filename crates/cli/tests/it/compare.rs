@@ -104,6 +104,25 @@ fn a_run_stands_beside_what_was_published() {
     assert!(page.contains("### Two schemes\n") && page.contains("| claim | verdict | value |"), "{page}");
 }
 
+#[test]
+fn counts_of_different_numbers_of_seeds_are_compared_per_seed() {
+    let dir = TempDir::new().expect("a temporary folder");
+    run(dir.path(), "one", "", &[]);
+    run(dir.path(), "two", "", &["--replications", "2"]);
+    run(dir.path(), "four", "", &["--replications", "4"]);
+    let report = json(&compare(dir.path(), &["two", "four", "--json"]));
+    let own = &report["experiments"][0];
+    let hops = &own["cases"][0]["metrics"]["packet_hops"];
+    let of = |key: &str| hops[key].as_f64().expect("a number");
+    // Twice the seeds have about twice the packets, and an interval of the sum.
+    assert!((of("right") / of("left") - 2.0).abs() < 0.1 && (of("ratio") - 1.0).abs() < 0.05, "{hops}");
+    assert!(of("right_ci95") > 0.0 && hops["apart"] == false, "{hops}");
+    assert!(
+        compare(dir.path(), &["one", "two"]).contains("note: counts are sums over the seeds of each run")
+    );
+    assert!(!compare(dir.path(), &["one", "one"]).contains("note: counts"));
+}
+
 /// The exit code is 1 only where something is not as the experiment's file expects.
 #[test]
 fn what_is_unexpected_fails() {

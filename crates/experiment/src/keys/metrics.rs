@@ -56,6 +56,38 @@ pub fn find(rows: &'static [MetricRow], name: &str) -> Option<&'static MetricRow
     rows.iter().find(|row| row.name == name)
 }
 
+/// The metrics of cases and parts that add up over seeds: counts, and sums over all flows or ports. Every other one is
+/// a mean, a percentile or an extreme.
+const TOTALS: [&str; 22] = [
+    "goodput_total_bps",
+    "flows",
+    "unfinished_flows",
+    "deadline_flows",
+    "deadline_misses",
+    "delivered_bytes",
+    "timeouts",
+    "retransmissions_pkts",
+    "drops_pkts",
+    "lost_pkts",
+    "marks_pkts",
+    "trims_pkts",
+    "pauses",
+    "paused_s",
+    "headroom_drops_pkts",
+    "mark_cuts",
+    "unconverged",
+    "sharing_flows",
+    "terminated_flows",
+    "jobs",
+    "simulated_s",
+    "packet_hops",
+];
+
+/// Whether the value of a case is the sum of the values of its seeds.
+pub fn is_total(name: &str) -> bool {
+    TOTALS.contains(&name)
+}
+
 /// The metrics of a layer: what its links carried, and how long its queues were.
 pub fn of_layers() -> impl Iterator<Item = &'static str> {
     METRICS.iter().filter(|row| row.of == Of::Layers).map(|row| row.name)
@@ -92,7 +124,7 @@ pub const METRICS: &[MetricRow] = rows! {
     Flows "deadline_misses" "" "flows that missed their deadline";
     Flows "deadline_miss_ratio" "" "the share of `deadline_flows` that missed their deadline";
     Flows "delivered_bytes" "bytes" "payload of these flows that was delivered";
-    Flows "timeouts" "" "retransmission timeouts of all flows";
+    Flows "timeouts" "" "retransmission timeouts of all flows; a lost SYN, which waits for one too, is not counted";
     Cases "timeouts_min" "" "the number in the round of the pattern with the fewest";
     Cases "timeouts_mean" "" "the mean per round of the pattern";
     Cases "timeouts_max" "" "the number in the round with the most";

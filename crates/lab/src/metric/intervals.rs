@@ -1,6 +1,9 @@
 //! The confidence intervals of means.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
+use tresse_experiment::keys::metrics::is_total;
 use tresse_units::Time;
 
 use super::{Metric, mean, mean_seconds, mean_window};
@@ -10,8 +13,14 @@ use crate::record::flow::Flow;
 type Mean = fn(&[Flow]) -> Option<f64>;
 
 /// Half the width of the 95 % confidence interval of each mean of one seed, over the rounds of the pattern, which
-/// are drawn independently.
+/// are drawn independently. None if not all parts of the workload are in each round, for then its rounds differ in more
+/// than chance.
 pub fn over_rounds(flows: &[Flow]) -> IndexMap<String, f64> {
+    let mut parts = by_round(flows).map(|round| round.iter().map(|f| f.begun.part).collect::<BTreeSet<_>>());
+    let first = parts.next();
+    if parts.any(|round| Some(round) != first) {
+        return IndexMap::new();
+    }
     let means: [(_, Mean); 4] = [
         ("goodput_mean_bps", |g| Some(mean(&g.iter().map(|f| f.record.goodput()).collect::<Vec<_>>()))),
         ("fct_mean_s", |g| {
@@ -28,13 +37,17 @@ pub fn over_rounds(flows: &[Flow]) -> IndexMap<String, f64> {
     means.into_iter().filter_map(width).collect()
 }
 
-/// Half the width of the 95 % confidence interval of every metric, over seeds: replications are independent.
+/// Half the width of the 95 % confidence interval of every metric, over seeds: replications are independent. Of a
+/// total it is that of the sum over these seeds, as the total is.
 pub fn over_seeds<'a>(seeds: impl Iterator<Item = &'a IndexMap<String, Metric>>) -> IndexMap<String, f64> {
     let mut values: IndexMap<&str, Vec<f64>> = IndexMap::new();
     for (name, metric) in seeds.flatten() {
         values.entry(name).or_default().push(metric.value());
     }
-    let width = |(name, values): (&str, Vec<f64>)| Some((name.to_owned(), half_width_95(&values)?));
+    let width = |(name, values): (&str, Vec<f64>)| {
+        let seeds = if is_total(name) { values.len() as f64 } else { 1.0 };
+        Some((name.to_owned(), seeds * half_width_95(&values)?))
+    };
     values.into_iter().filter_map(width).collect()
 }
 

@@ -212,7 +212,7 @@ mod tests {
     use crate::metric::intervals::over_rounds;
     use crate::metric::intervals::over_seeds;
     use indexmap::IndexMap;
-    use tresse_experiment::keys::metrics::{METRICS, Of, find};
+    use tresse_experiment::keys::metrics::{METRICS, Of, find, is_total};
     use tresse_fabric::Locality;
     use tresse_sim::FlowRecord;
     use tresse_units::MILLISECOND;
@@ -311,7 +311,7 @@ mod tests {
         ];
         assert!(missing.iter().all(|m| absent.iter().any(|a| m.starts_with(a))), "{missing:?}");
 
-        // Of one seed the intervals are over its rounds: 1 and 5; of several over seeds: 3 and 2 a round.
+        // Of one seed the intervals are over its rounds: 1 and 5; of several over seeds: 3 and 2 a round, 6 and 2 in all.
         let of_seed = |outcome: &Outcome| -> IndexMap<String, Metric> {
             of(std::slice::from_ref(outcome)).into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
         };
@@ -320,6 +320,31 @@ mod tests {
         assert_eq!(width(over_rounds(&first.flows), "timeouts_mean"), half_width_95(&[1.0, 5.0]));
         assert_eq!(width(over_seeds(seeds.iter()), "timeouts_mean"), half_width_95(&[3.0, 2.0]));
         assert_eq!(width(over_seeds(seeds.iter()), "fct_p99_s"), half_width_95(&[0.003, 0.010]));
+        assert_eq!(width(over_seeds(seeds.iter()), "timeouts"), half_width_95(&[12.0, 4.0]));
+    }
+
+    #[test]
+    fn rounds_that_lack_a_part_have_no_interval() {
+        let mut other = flow(0, 1, 0, 4, 15);
+        other.begun.part = 1;
+        let mut later = other.clone();
+        later.begun.start.round = 1;
+        let alike = [other.clone(), later];
+        assert!(over_rounds(&alike).contains_key("fct_mean_s"));
+        assert!(over_rounds(&[flow(0, 1, 0, 4, 15), other, flow(1, 2, 5, 1, 5)]).is_empty());
+    }
+
+    #[test]
+    fn totals_add_up_over_seeds_and_nothing_else_does() {
+        let mut one = outcome(vec![flow(0, 1, 2, 4, 15), flow(0, 3, 1, 5, 10), flow(1, 2, 5, 1, 5)]);
+        one.simulated = 7 * MILLISECOND;
+        (one.hops, one.lost, one.marks, one.trims) = (11, 12, 13, 14);
+        let of_one = of(std::slice::from_ref(&one));
+        for (name, value) in of(&[one.clone(), one]) {
+            let single = of_one[name].value();
+            let factor = if is_total(name) { 2.0 } else { 1.0 };
+            assert_eq!(value.value(), factor * single, "{name}");
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub struct CaseResult {
     /// The jumps in the completion times of its jobs, by the claims about them.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub jumps: IndexMap<String, JumpsFound>,
-    /// Half the width of the 95 % confidence interval of a metric; for a count, of the count under one seed.
+    /// Half the width of the 95 % confidence interval of a metric; for a count, of the sum over all seeds.
     pub ci95: IndexMap<String, f64>,
     /// The same for the metrics of parts; over seeds only.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
