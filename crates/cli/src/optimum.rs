@@ -20,7 +20,7 @@ use crate::width::sentence;
 ///
 /// For every case it shows the rates that maximise the utility claimed by its controller, the links that
 /// limit them and their prices, and the equilibrium of the controller's fluid model; `~` marks one
-/// that did not settle within its step limit. The flows are those of the first round, all together.
+/// that did not settle within its step limit. The flows are those that start at time 0, all together.
 /// `tresse explain optimum` explains the numbers.
 ///
 /// Examples:
@@ -76,7 +76,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 fn show(report: &OptimumReport) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{} · seed {} · the first round's flows, all together\n", report.experiment, report.seed)?;
+    writeln!(
+        out,
+        "{} · seed {} · the flows that start at time 0, all together\n",
+        report.experiment, report.seed
+    )?;
     let axes: IndexSet<&str> = report.cases.iter().flat_map(|c| c.case.keys()).map(String::as_str).collect();
     let since: &[&str] = if report.cases.iter().any(|c| c.since_s.is_some()) { &["since, s"] } else { &[] };
     let rest = ["claim", "Mbit/s", "p10", "p90", "full links", "KKT", "fluid", "apart %", "utility %"];
@@ -86,14 +90,20 @@ fn show(report: &OptimumReport) -> io::Result<()> {
         table.row(row(case, &axes, !since.is_empty()));
     }
     write!(out, "{table}")?;
-    writeln!(out)?;
-    for line in [
-        "Mbit/s: optimal goodput, mean over the flows",
-        "fluid: the same at the equilibrium of the fluid model, whose RTTs do not grow with queues: if smallest windows \
-         need more than a link carries, it exceeds the link",
-        "apart: its mean distance from the optimum, flow by flow",
-        "utility: its loss in total utility, as a share of rate",
-    ] {
+    let lines: &[&str] = if report.cases.iter().any(|c| c.optimum.is_some() || c.fluid.is_some()) {
+        &[
+            "",
+            "Mbit/s: optimal goodput, mean over the flows",
+            "full links: links whose rate limits the optimum; KKT: by how much its conditions are violated, relative",
+            "fluid: the same for the fluid model at rest. Its RTTs do not grow with queues, so where minimum windows \
+             alone need more than a link carries, it shows more than the link's rate",
+            "apart: its mean distance from the optimum, flow by flow",
+            "utility: its loss in total utility, as a share of rate; negative if it exceeds a link",
+        ]
+    } else {
+        &[]
+    };
+    for line in lines {
         writeln!(out, "{}", sentence(line, 2))?;
     }
     if report.cases.iter().any(is_moving) {
@@ -123,7 +133,11 @@ fn row(case: &OptimumCase, axes: &IndexSet<&str>, with_since: bool) -> Vec<Strin
     };
     let moving = |cell: String| if is_moving(case) && cell != "-" { format!("~{cell}") } else { cell };
     let rest = [
-        case.claim.as_ref().map_or("unknown", |c| c.standing).to_owned(),
+        match &case.claim {
+            Some(claim) => claim.standing.to_owned(),
+            None if case.flows == 0 => dash(),
+            None => "unknown".to_owned(),
+        },
         mbps(optimal("goodput_mean_bps")),
         mbps(optimal("goodput_p10_bps")),
         mbps(optimal("goodput_p90_bps")),
@@ -154,6 +168,10 @@ fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
     let others: String = case.case.iter().filter_map(other).chain(since).collect();
     writeln!(out, "\n{}{subflows}{others}:", text(&case.case["scheme"]))?;
     let line = |out: &mut dyn Write, text: String| writeln!(out, "{}", sentence(&format!("  {text}"), 4));
+    if !case.left_out.is_empty() {
+        let parts = case.left_out.join(", ");
+        line(out, format!("left out: all flows of {parts}, because none of them starts at time 0"))?;
+    }
     if let Some(claim) = &case.claim {
         let utility = claim.utility.as_deref().unwrap_or("none");
         line(out, format!("utility: {utility} (standing: {}; {})", claim.standing, claim.source))?;
@@ -196,7 +214,7 @@ fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
                 fluid.model_s
             ),
         ),
-        (None, Some(why)) => line(out, format!("fluid: {why}")),
+        (None, Some(why)) if case.no_optimum.as_ref() != Some(why) => line(out, format!("fluid: {why}")),
         _ => Ok(()),
     }
 }

@@ -322,6 +322,52 @@ fn a_run_has_the_optimum_of_flows_that_stay() {
 }
 
 #[test]
+fn parts_whose_flows_start_later_are_left_out_and_named() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let text = r#"
+title = "Bulk flows beside arrivals"
+[fabric]
+topology = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+rate = "1Gbps"
+delay = "5us"
+queue = "100pkt"
+host_queue = "100pkt"
+[transport]
+profile = "ns3"
+[schemes.reno]
+controller = "reno"
+[workloads.mix.parts.bulk]
+pattern = "permutation"
+size = "1MB"
+[workloads.mix.parts.web]
+pattern = "poisson"
+size = { distribution = "websearch-hpcc" }
+load = 0.3
+flows = 20
+"#;
+    std::fs::write(dir.path().join("mix.toml"), text).expect("the folder can be written");
+    let report = json(&dir, &["optimum", "mix.toml"]);
+    assert_eq!(report["cases"][0]["left_out"], serde_json::json!(["web"]), "{report}");
+    assert_eq!(report["cases"][0]["flows"], 8);
+    let shown = |file: &str| {
+        let output = tresse(dir.path()).args(["optimum", file]).output().expect("the command starts");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let table = shown("mix.toml");
+    assert!(table.contains("  left out: all flows of web, because none of them starts at time 0"), "{table}");
+    // Where there is nothing to show, nothing is explained, and the reason stands once.
+    let (bulk, web) = text.split_once("[workloads.mix.parts.bulk]").expect("it stands there");
+    let web = web.split_once("[workloads.mix.parts.web]").expect("it stands there").1;
+    std::fs::write(dir.path().join("web.toml"), format!("{bulk}[workloads.web]{web}")).expect("written");
+    let table = shown("web.toml");
+    assert!(!table.contains("apart:") && !table.contains("unknown"), "{table}");
+    assert_eq!(table.matches("no flow starts at time 0").count(), 1, "{table}");
+}
+
+#[test]
 fn bad_input_is_refused_as_by_run() {
     let dir = TempDir::new().expect("a temporary folder");
     let error = fails(tresse(dir.path()).args(["optimum", "xmp/table9"]), 2);

@@ -52,6 +52,9 @@ pub struct OptimumCase {
     pub controller: &'static str,
     /// How many flows there are, of all schemes.
     pub flows: usize,
+    /// The parts of the workload that are left out, because none of their flows starts at time 0.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// What its paper claims; none for a user's own controller.
     pub claim: Option<ClaimEntry>,
     /// The other schemes that carry flows.
@@ -221,12 +224,17 @@ fn one(case: &Case, seed: u64, links: &Links, since: Option<Time>) -> OptimumCas
         schemes::no_paths(case, &begun)
     };
     let since_s = since.map(tresse_units::seconds);
+    let is_later = |place: usize| begun.iter().all(|own| own.part != place);
+    let later =
+        case.parts.iter().enumerate().filter(|(place, part)| is_later(*place) && !part.name.is_empty());
+    let left_out = later.map(|(_, part)| part.name.clone()).collect();
     if let Some(why) = why {
         return OptimumCase {
             case: axes(case),
             since_s,
             controller: case.bound_schemes[0].controllers.controller().name(),
             flows: begun.len(),
+            left_out,
             claim: None,
             beside: Vec::new(),
             optimum: None,
@@ -261,6 +269,7 @@ fn one(case: &Case, seed: u64, links: &Links, since: Option<Time>) -> OptimumCas
         since_s,
         controller: own.controller(),
         flows: round.hosts.len(),
+        left_out,
         claim: own.claim.map(ClaimEntry::of),
         beside: shares.iter().map(BesideEntry::of).collect(),
         optimum: solved
