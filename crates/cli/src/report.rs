@@ -142,6 +142,10 @@ fn tables(report: &Report, experiment: &Experiment, out: &mut impl Write) -> io:
         note(out, "FCT: from a flow's start to the arrival of its last byte, mean and percentiles")?;
         note(out, "slowdown: FCT over the FCT on an empty network (`tresse explain results`)")?;
     }
+    if let Some(line) = result_tables::unfinished(cases) {
+        writeln!(out)?;
+        note(out, &line)?;
+    }
     let is_shown = |metric: &str| named.is_none_or(|names| names.iter().any(|n| n == metric));
     let shows_group = |c: &CaseResult| c.published_by.contains_key("group");
     if cases.iter().any(|c| shows_group(c) || c.published.keys().any(|m| is_shown(m))) {

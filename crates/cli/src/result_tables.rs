@@ -127,6 +127,35 @@ pub fn losses(cases: &[CaseResult]) -> Table {
     table
 }
 
+/// Which cases ended before all flows with a size had finished; empty if none did.
+pub fn unfinished(cases: &[CaseResult]) -> Option<String> {
+    const SHOWN: usize = 3;
+    let of = |case: &CaseResult| {
+        let sizes = case.by.get("size")?;
+        let disjoint = SIZES[..DISJOINT_SIZES].iter().filter_map(|(name, ..)| sizes.get(*name));
+        let (mut all, mut left) = (0.0, 0.0);
+        for metrics in disjoint {
+            all += metrics["flows"].value();
+            left += metrics["unfinished_flows"].value();
+        }
+        (left > 0.0).then(|| (left / all, format!("{left} of {all} under {}", case.label())))
+    };
+    let mut found: Vec<(f64, String)> = cases.iter().filter_map(of).collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let more = found.len().saturating_sub(SHOWN);
+    let mut shown: Vec<String> = found.into_iter().take(SHOWN).map(|(_, line)| line).collect();
+    if more > 0 {
+        shown.push(format!("fewer in {more} other cases"));
+    }
+    (!shown.is_empty()).then(|| {
+        format!(
+            "flows that had not finished when their case ended: {}. They are in no completion time (of flows or jobs), \
+             so these are biased towards what is fast",
+            shown.join(", ")
+        )
+    })
+}
+
 /// The parts of the cases, and for cases without parts, the reason.
 pub fn parts(cases: &[CaseResult], by: By) -> (Table, Vec<String>) {
     let columns: Vec<Column> = match by {
@@ -246,8 +275,9 @@ pub fn offered(cases: &[CaseResult]) -> IndexSet<String> {
         let (tier, access) = (percent("offered_bisection_ratio")?, percent("offered_access_ratio")?);
         let names = ["pattern", "variant"].into_iter().filter_map(|axis| case.case.get(axis)?.as_str());
         let pattern = names.collect::<Vec<_>>().join(" ");
+        let rest = if case.by.contains_key("group") { ", without the parts that have no load" } else { "" };
         Some(format!(
-            "load of {pattern}: {tier:.1} % of the narrowest tier, {access:.1} % of the senders' links (payload)"
+            "load of {pattern}: {tier:.1} % of the narrowest tier, {access:.1} % of the senders' links (payload{rest})"
         ))
     };
     // The schemes of a pattern have the same.

@@ -130,7 +130,11 @@ fn show(r: &TopologyReport) -> io::Result<()> {
         ]);
     }
     writeln!(out, "{table}")?;
-    writeln!(out, "bisection bandwidth: {}", gbps(r.bisection_bps as f64))?;
+    writeln!(
+        out,
+        "bisection bandwidth, first half of the hosts to the second: {}",
+        gbps(r.bisection_bps as f64)
+    )?;
     writeln!(out, "\nbase RTT for packets of {} B and ACKs of {} B:", r.data_bytes, r.ack_bytes)?;
     for rtt in &r.base_rtts {
         writeln!(out, "  {}: {}", rtt.locality, span([rtt.min_ps, rtt.max_ps].map(us)))?;

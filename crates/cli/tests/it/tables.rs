@@ -77,6 +77,20 @@ fn arrivals_are_shown_by_size() {
 }
 
 #[test]
+fn flows_that_a_case_cuts_off_are_told() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let all = run(dir.path(), &web_search(dir.path()), None);
+    assert!(!all.contains("had not finished"), "{all}");
+    let short = ["--set", "workloads.websearch.duration=4ms"];
+    let text = run(dir.path(), &[&web_search(dir.path())[..], &short].concat(), None);
+    let left = line(&text, "dctcp-1  websearch")[6];
+    let begun = line(&text, "  all")[1];
+    let line = text.lines().find(|line| line.starts_with("flows that had not finished")).expect(&text);
+    assert!(line.contains(&format!("{left} of {begun} under dctcp-1 websearch")), "{text}");
+    assert!(line.contains("They are in no completion time"), "{text}");
+}
+
+#[test]
 fn everything_fits_into_80_columns() {
     let dir = TempDir::new().expect("a temporary folder");
     let web = web_search(dir.path());

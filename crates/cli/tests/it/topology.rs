@@ -45,7 +45,7 @@ fn people_get_tables() {
         "opn/fig4 · leaf-spine · 100 hosts · 22 switches · 2 racks · 1 pod",
         "spine     40  1Gbps",
         "40 Gbit/s   2.50:1  narrowest",
-        "bisection bandwidth: 20 Gbit/s",
+        "bisection bandwidth, first half of the hosts to the second: 20 Gbit/s",
         "inter-rack: 149.28 us",
         "from host 0 to host 99: 20 paths, the first 16",
         "  host 0 - leaf 0 - spine 15 - leaf 1 - host 99  (149.28 us)",

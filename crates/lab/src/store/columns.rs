@@ -87,7 +87,12 @@ pub(super) const FLOWS: [Column; 25] = [
 ];
 
 pub(super) const LINKS: [Column; 11] = [
-    Column("port", U32, "", "the number of the output port"),
+    Column(
+        "port",
+        U32,
+        "",
+        "the number of the output port: the place of its edge, from 0, in `tresse topology show EXPERIMENT --format json`",
+    ),
     Column("layer", TEXT, "", "the name of its layer in the topology"),
     Column("rate_bps", U64, "bit/s", "its rate at the start"),
     Column("carried_bytes", U64, "bytes", "what it admitted, headers included"),
