@@ -18,6 +18,8 @@ pytest.importorskip("optuna", reason="Optuna is not installed: pip install optun
 pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install pyarrow")
 
 from tresse.tuning import Tuning, tune
+from tresse.tuning.__main__ import _text
+from tresse.tuning.answer import Finalist
 from tresse.tuning.plan import read
 from tresse.tuning.points import Point, Setting
 from tresse.tuning.search import Trial, front
@@ -120,6 +122,31 @@ def test_what_breaks_a_floor_is_not_on_the_front() -> None:
 
     trials = [trial(0, 1e-3, 1e8), trial(1, 3e-3, 5e8), trial(2, 2e-3, 4e8)]
     assert [own.number for own in front(PLAN_READ, trials, 5)] == [2, 1]
+
+
+def finalist(name: str, fct: float, half: float, broken: list[str]) -> Finalist:
+    values = {"case": name}
+    return Finalist(name, values, {"fct_p99_s": fct}, {"fct_p99_s": half}, {}, {}, None, broken, name, "")
+
+
+def test_the_best_is_held_against_the_unchanged_experiment() -> None:
+    def found(best: float, *baseline: Finalist) -> Tuning:
+        return Tuning(PLAN_READ, Path(), [], [finalist("front-1", best, 0.1, [])], list(baseline))
+
+    fast_but_broken = finalist("baseline", 0.5, 0.1, ["goodput_mean_bps >= 3e+08"])
+    slower, slow = finalist("baseline", 2.0, 0.2, []), finalist("baseline", 3.0, 0.2, [])
+    far = found(1.0, fast_but_broken, slow, slower)
+    assert far.rival is slower
+    assert far.better is True
+    assert found(1.8, slower).better is False, "the intervals overlap"
+    assert found(2.5, slower).better is False, "it is worse"
+    assert found(1.0, fast_but_broken).better is None, "nothing to compare with"
+    head, *rows = far.table().splitlines()
+    assert head.endswith("breaks")
+    assert rows[1].endswith("goodput_mean_bps >= 3e+08")
+    assert "breaks" not in found(1.0, slower).table()
+    assert "no better than the unchanged experiment (case=baseline)" in _text(found(1.8, slower))
+    assert "no better" not in _text(far)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 import sys
 
 from tresse.errors import TresseError
-from tresse.tuning.answer import Tuning, tune
+from tresse.tuning.answer import Tuning, _words, tune
 
 _CODES = {"check": 1, "machine": 3}
 
@@ -36,7 +36,7 @@ def main() -> int:
 def _text(found: Tuning) -> str:
     tried = found.trials
     states = {state: sum(own.state == state for own in tried) for state in ("complete", "given-up", "failed")}
-    counts = ", ".join(f"{number} {state}" for state, number in states.items() if number)
+    counts = ", ".join(f"{number} {state.replace('-', ' ')}" for state, number in states.items() if number)
     lines = [f"{len(tried)} trials: {counts}; those that keep every bound: {sum(t.holds(found.plan) for t in tried)}"]
     fresh = found.plan.fresh
     lines += ["", f"under {fresh} seeds that the search has not seen, with 95 % intervals:", found.table(), ""]
@@ -45,6 +45,12 @@ def _text(found: Tuning) -> str:
         lines.append("no setting keeps every bound under the fresh seeds")
     else:
         lines += [f"best: {best.name}; repeat it with", f"  {best.command}"]
+        rival = found.rival
+        if found.better is False and rival is not None:
+            lines.append(
+                f"it is no better than the unchanged experiment ({_words(rival.values)}) by more than the intervals: "
+                "search longer, or with more fresh seeds"
+            )
         lines += [
             f"distance from the optimum: {name} {value:.4g}"
             for name, value in best.optimum.items()

@@ -70,6 +70,27 @@ class Tuning:
         return next((own for own in self.front if not own.broken), None)
 
     @property
+    def rival(self) -> Finalist | None:
+        """The case of the unchanged experiment that is best in the first objective, among those that keep the bounds."""
+        first = self.plan.objectives[0]
+        able = [own for own in self.baseline if not own.broken and first.metric in own.metrics]
+        sign = 1 if first.minimise else -1
+        return min(able, key=lambda own: sign * own.metrics[first.metric], default=None)
+
+    @property
+    def better(self) -> bool | None:
+        """Whether the best setting is better than `rival` in the first objective, by more than both 95 % intervals.
+
+        `None` if one of the two is missing.
+        """
+        best, rival, first = self.best, self.rival, self.plan.objectives[0]
+        if best is None or rival is None:
+            return None
+        gain = rival.metrics[first.metric] - best.metrics[first.metric]
+        halves = [own.ci95.get(first.metric, 0.0) for own in (best, rival)]
+        return (gain if first.minimise else -gain) > sum(halves)
+
+    @property
     def command(self) -> str | None:
         """The command that repeats the run of the best setting."""
         return self.best.command if self.best is not None else None
@@ -90,6 +111,7 @@ class Tuning:
             "seeds": {"search": self.plan.seeds, "fresh": self.plan.fresh, "fresh_first": _FRESH},
             "best": best.name if best is not None else None,
             "command": self.command,
+            "better_than_baseline": self.better,
             "front": [vars(own) for own in self.front],
             "baseline": [vars(own) for own in self.baseline],
             "trials": [self._row(own) for own in self.trials],
@@ -110,10 +132,19 @@ class Tuning:
 
     def table(self) -> str:
         """The front and the unchanged experiment, as text."""
-        rows = [["", "setting", *self.metrics]]
-        rows += [[own.name, _words(own.values), *self._cells(own)] for own in [*self.front, *self.baseline]]
+        rows = self._rows()
         wide = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, wide, strict=True)).rstrip() for row in rows)
+
+    def _rows(self) -> list[list[str]]:
+        """The cells of the table, with its head; a column for the bounds that are broken, if any is."""
+        shown = [*self.front, *self.baseline]
+        with_broken = any(own.broken for own in shown)
+        rows = [["", "setting", *self.metrics, *(["breaks"] if with_broken else [])]]
+        for own in shown:
+            broken = [", ".join(own.broken)] if with_broken else []
+            rows.append([own.name, _words(own.values), *self._cells(own), *broken])
+        return rows
 
     def _cells(self, own: Finalist) -> list[str]:
         cells = []
@@ -126,13 +157,9 @@ class Tuning:
         return f"<Tuning {len(self.trials)} trials, {len(self.front)} on the front, in {self.folder}>"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in ["", "setting", *self.metrics])
-        body = "".join(
-            "<tr>"
-            + "".join(f"<td>{html.escape(c)}</td>" for c in [o.name, _words(o.values), *self._cells(o)])
-            + "</tr>"
-            for o in [*self.front, *self.baseline]
-        )
+        names, *rows = self._rows()
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in rows)
         said = f"<p><code>{html.escape(self.command)}</code></p>" if self.command else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{said}"
 
