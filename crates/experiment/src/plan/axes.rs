@@ -43,16 +43,26 @@ pub(super) struct Names(IndexMap<String, Arc<str>>);
 impl Names {
     pub fn of(loaded: &Loaded) -> Self {
         let own = loaded.variants.iter().flat_map(|variant| &variant.loaded.axes);
-        let mut keys: IndexMap<String, &str> = IndexMap::new();
+        let mut keys: IndexMap<String, String> = IndexMap::new();
         for axis in loaded.axes.iter().chain(own) {
-            keys.insert(axis.path(), axis.keys.last().expect("an axis is a key"));
+            keys.insert(axis.path(), short(&axis.keys));
         }
-        let is_alone = |key: &str| keys.values().filter(|other| **other == key).count() == 1;
-        let name = |(path, &key): (&String, &&str)| {
-            let is_free = is_alone(key) && !TAKEN.contains(&key);
-            (path.clone(), if is_free { key.into() } else { path.as_str().into() })
+        let is_alone = |key: &str| keys.values().filter(|other| *other == key).count() == 1;
+        let name = |(path, key): (&String, &String)| {
+            let is_free = is_alone(key) && !TAKEN.contains(&key.as_str());
+            (path.clone(), if is_free { key.as_str().into() } else { path.as_str().into() })
         };
         Self(keys.iter().map(name).collect())
+    }
+}
+
+/// An axis's own key; with the table that it is in, where the key alone says little: `mark.rack`, `red.max`.
+fn short(keys: &[String]) -> String {
+    match keys {
+        [fabric, table @ .., key] if fabric == "fabric" && !table.is_empty() => {
+            format!("{}.{key}", table.join("."))
+        }
+        _ => keys.last().expect("an axis is a key").clone(),
     }
 }
 

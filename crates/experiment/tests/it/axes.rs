@@ -113,6 +113,15 @@ fn any_key_may_have_a_list_and_several_are_multiplied() {
 }
 
 #[test]
+fn a_key_of_the_fabric_is_named_with_its_table() {
+    let mark = "mark = { rack = [\"10pkt\", \"20pkt\"], aggregation = \"10pkt\", core = \"30pkt\" }";
+    let own = plan("mark = \"10pkt\"", mark, &[], &["scheme=dctcp", "pattern=pairs"]).expect("valid");
+    assert_eq!(labels(&own), ["dctcp-1 pairs mark.rack=10pkt", "dctcp-1 pairs mark.rack=20pkt"]);
+    let only = ["scheme=dctcp", "pattern=pairs", "mark.rack=20pkt"];
+    assert_eq!(plan("mark = \"10pkt\"", mark, &[], &only).expect("valid").cases.len(), 1);
+}
+
+#[test]
 fn variants_have_lists_of_their_own() {
     let variants =
         "size = \"20kB\"\n\n[variants.shallow]\nfabric.mark = [\"5pkt\", \"10pkt\"]\n\n[variants.deep]\n";
