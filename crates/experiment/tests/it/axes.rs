@@ -122,6 +122,32 @@ fn a_key_of_the_fabric_is_named_with_its_table() {
 }
 
 #[test]
+fn parameters_of_a_balancer_may_have_lists() {
+    let scheme = |balancer: &str| {
+        format!(
+            "[schemes.sprayed]\ncontroller = \"nscc\"\ntransport = {{ profile = \"spray\" }}\nbalancer = {balancer}\n\n[schemes.xmp]"
+        )
+    };
+    let only = ["scheme=sprayed", "pattern=pairs"];
+    let of = |balancer: &str| plan("[schemes.xmp]", &scheme(balancer), &[], &only);
+    let own = of("{ name = \"reps\", explore = [4, 16] }").expect("valid");
+    assert_eq!(labels(&own), ["sprayed-1 pairs explore=4", "sprayed-1 pairs explore=16"]);
+    let told = of("{ name = \"reps\", explore = \"many\" }").expect_err("no number");
+    let at = place("[schemes.xmp]", &scheme("{ name = \"reps\", explore = \"many\" }"), "balancer", 39);
+    assert!(
+        told.starts_with(&format!("{at}expected a whole number of at least 0, found \"many\"")),
+        "{told}"
+    );
+    let told = of("{ explore = 4 }").expect_err("no name");
+    assert!(told.contains("the key `name` is missing"), "{told}");
+    let told = of("5").expect_err("no name");
+    assert!(
+        told.contains("expected a balancer such as \"reps\" or { name = \"reps\", explore = 16 }"),
+        "{told}"
+    );
+}
+
+#[test]
 fn variants_have_lists_of_their_own() {
     let variants =
         "size = \"20kB\"\n\n[variants.shallow]\nfabric.mark = [\"5pkt\", \"10pkt\"]\n\n[variants.deep]\n";
