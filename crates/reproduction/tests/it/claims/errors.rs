@@ -187,7 +187,7 @@ fn names_are_given_once() {
     };
     assert_eq!((reading("c"), reading("another/file c")), (Ok(()), Ok(())));
     let error = reading("d").expect_err("it is itself");
-    assert!(error.contains("d: there is no claim `d`; did you mean `c`?"), "{error}");
+    assert!(error.contains("d: there is no claim `d`"), "{error}");
 }
 
 #[test]
