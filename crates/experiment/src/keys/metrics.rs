@@ -222,6 +222,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn totals_are_metrics() {
+        assert!(TOTALS.iter().all(|name| find(METRICS, name).is_some()));
+    }
+
+    #[test]
     fn a_name_ends_in_its_unit_and_stands_once() {
         for rows in [METRICS, WINDOW_METRICS, OPTIMUM_METRICS] {
             for (place, MetricRow { name, unit, .. }) in rows.iter().enumerate() {
