@@ -327,9 +327,9 @@ mod tests {
     fn rounds_that_lack_a_part_have_no_interval() {
         let mut other = flow(0, 1, 0, 4, 15);
         other.begun.part = 1;
-        let mut later = other.clone();
+        let mut later = other;
         later.begun.start.round = 1;
-        let alike = [other.clone(), later];
+        let alike = [other, later];
         assert!(over_rounds(&alike).contains_key("fct_mean_s"));
         assert!(over_rounds(&[flow(0, 1, 0, 4, 15), other, flow(1, 2, 5, 1, 5)]).is_empty());
     }
