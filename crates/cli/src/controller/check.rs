@@ -105,14 +105,23 @@ pub fn verify(controller: Controller) -> Result<Kernel, Failure> {
 
 /// The message about the invariant that the controller named `asked` breaks; the script is printed above it.
 pub fn broken(controller: &Controller, breach: &Breach, asked: &str) -> Failure {
+    let hint = match breach.invariant {
+        // A trace shows the subflow of each event, not one that it must not touch.
+        Invariant::OwnSubflow => {
+            "the script above leads to that call; a hook may write only to the subflow that it is given"
+                .to_owned()
+        }
+        invariant => format!(
+            "{}the script above shows it: tresse controller trace {asked}{} --script -",
+            remedy(controller, invariant),
+            breach.arguments()
+        ),
+    };
     Failure::Check(format!(
-        "{} breaks `{}`: {}\n\n\
-         hint: {}the script above shows it: tresse controller trace {asked}{} --script -",
+        "{} breaks `{}`: {}\n\nhint: {hint}",
         controller.name(),
         breach.invariant.name(),
         breach.message,
-        remedy(controller, breach.invariant),
-        breach.arguments(),
     ))
 }
 
