@@ -18,7 +18,7 @@ use crate::table::Table;
 /// of every parameter's range. What must hold:
 ///
 ///   returns                    no division by 0, no endless loop
-///   own_subflow, own_fields    a hook writes only its own subflow, and there only the controller's fields
+///   own_subflow, own_fields    a hook writes only its own subflow, there the controller's fields
 ///   never_lowers, growth       `grow` adds at most the packets that were delivered
 ///   never_raised_by_congestion, floor
 ///                              a cut is between .min_cwnd and the window
@@ -161,6 +161,15 @@ fn notes(controller: &Controller) -> Vec<String> {
     let empty = missing.iter().filter(|(_, text)| text.is_empty());
     let mut notes: Vec<_> =
         empty.map(|(field, _)| format!("{name} has no {field}; lists and pages show it")).collect();
+    if !controller.reports() {
+        let [grows, cuts] = ["grow", "congestion"].map(|hook| controller.has_hook(hook));
+        if !grows {
+            notes.push(format!("{name} has no .grow; its window never rises"));
+        }
+        if !cuts {
+            notes.push(format!("{name} has no .congestion; neither a loss nor a mark cuts its window"));
+        }
+    }
     if let Some(why) = controller.why_not_attachable() {
         notes.push(format!("{name} cannot be attached: {why}"));
     }
