@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A host balancer with values for some of its parameters (`tresse list host-balancers`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "a balancer such as \"reps\" or { name = \"reps\", ring = 16 }")]
+#[serde(untagged, expecting = "a balancer such as \"reps\" or { name = \"reps\", explore = 16 }")]
 pub enum HostBalancer {
     /// With default parameters.
     Name(String),
