@@ -82,6 +82,14 @@ fn what_only_two_plays_show() {
     assert!(breach.other.is_some_and(|other| other.to_string().contains("ack 6 rtt=")));
 }
 
+/// Of queues, only RTTs that change tell.
+#[test]
+fn a_delay_in_microseconds_is_no_ratio_of_rtts() {
+    let breach = *check(loaded("waits"), SCRIPTS).expect_err("it is broken");
+    assert_eq!(breach.invariant, Invariant::RttRatios, "{breach}");
+    assert!(breach.script.events.len() <= 4, "{breach}");
+}
+
 #[test]
 fn the_ends_of_a_parameter_s_range_are_tried() {
     let breach = assert_breach("ends", Invariant::Floor, "loss", 1);
