@@ -294,3 +294,11 @@ fn a_controller_that_no_kernel_runs_is_bad_input_for_attach() {
     let message = fails(tresse(dir.path()).args(["attach", "nscc", "--netns", "nowhere"]), 2);
     assert!(message.starts_with("error: nscc does not run in a Linux kernel: "), "{message}");
 }
+
+#[test]
+fn an_initial_window_above_the_contract_s_is_refused_with_its_range() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let arguments = ["controller", "trace", "reno", "--script", "-", "--initial-window", "5000000"];
+    let message = fails(tresse(dir.path()).args(arguments), 2);
+    assert!(message.contains("expected a whole number from 1 to 1048576"), "{message}");
+}
