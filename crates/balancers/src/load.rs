@@ -29,7 +29,9 @@ pub fn declared_in(path: &Path) -> Result<Vec<String>, LoadError> {
 pub fn load(path: &Path) -> Result<Vec<Balancer>, LoadError> {
     let (text, names) = KIND.read(path)?;
     let is_of = |balancer: Balancer| balancer.file().is_some_and(|own| is_same_file(own, path));
-    KIND.refuse_taken(path, &names, |name| registry::find(name).is_some_and(|other| !is_of(other)))?;
+    KIND.refuse_taken(path, &names, |name| {
+        registry::find(name).filter(|&other| !is_of(other)).map(|other| other.source_file().to_owned())
+    })?;
     let compiled = KIND.compile(path)?;
     let mut declarations: Vec<&'static RawBalancer> = Vec::new();
     for name in &names {

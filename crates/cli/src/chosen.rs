@@ -16,7 +16,7 @@ pub struct Experiment {
     #[arg(long, value_enum, default_value = "quick")]
     profile: ProfileArg,
     /// Set a value in the experiment, such as fabric.k=16 or transport.rto_min=10ms; a list such as
-    /// 'fabric.mark=[10pkt,20pkt]' makes a case for each value (`tresse explain axes`)
+    /// 'fabric.mark=[10pkt,20pkt]' makes a case for each value (`tresse explain axes`). May be given more than once
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
     /// Its text, if it is not a file.
@@ -30,7 +30,7 @@ pub struct Chosen {
     #[command(flatten)]
     experiment: Experiment,
     /// Keep only the cases with these values on an axis: scheme, subflows, pattern, variant, or a key that has a
-    /// list
+    /// list. May be given more than once
     #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
     only: Vec<String>,
 }

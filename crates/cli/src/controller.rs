@@ -56,6 +56,9 @@ pub enum Command {
 /// ACK whose mark cut the window), subflow, cwnd, ssthresh (`-` before there is one), and state. For a
 /// controller with `report` the pace follows, in bytes/us (`-` if there is none).
 ///
+/// A mark cuts the window of every controller, also of one without SIGNAL_ECN, which gets no marks in a
+/// run.
+///
 /// A C file is compiled to native code that runs with your rights: run only what you trust.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -72,7 +75,7 @@ pub struct TraceArgs {
     #[arg(
         long,
         default_value_t = 10,
-        value_parser = clap::value_parser!(u32).range(1..i64::from(controllers::CWND_LIMIT)),
+        value_parser = initial_window,
     )]
     initial_window: u32,
     /// Which build of the controller to use: the simulator's, or the kernel's
@@ -127,6 +130,13 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
     }
     out.flush()?;
     Ok(())
+}
+
+/// A window of the contract.
+fn initial_window(text: &str) -> Result<u32, String> {
+    let most = controllers::CWND_LIMIT - 1;
+    let packets = text.parse().ok().filter(|packets| (1..=most).contains(packets));
+    packets.ok_or_else(|| format!("expected a whole number from 1 to {most}"))
 }
 
 /// The error if a hook of `controller` ended the process that it ran in.

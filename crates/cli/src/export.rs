@@ -8,6 +8,7 @@ use tresse_exchange::export;
 use tresse_experiment::keys::wanted::Wanted;
 
 use crate::failure::Failure;
+use crate::own::Own;
 
 /// Write the results of a finished run in another format
 ///
@@ -26,6 +27,7 @@ use crate::failure::Failure;
 ///   tresse export runs/mine-1 --format perfetto -o trace.json
 ///   tresse export runs/mine-1 --format flent --only scheme=xmp -o xmp.flent.gz
 ///   tresse export runs/mine-1 --format pcapng --only scheme=xmp -o xmp.pcapng
+///   tresse export runs/mine-1 --format qlog --controller mine.c -o mine.qlog
 ///   tresse export runs/hpcc-1 --format hpcc-fct --only scheme=dctcp -o fct.txt
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -42,6 +44,8 @@ pub struct Args {
     /// Keep only the rows with these values: scheme, subflows, pattern, variant, seed, group; for packets also host
     #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
     only: Vec<String>,
+    #[command(flatten)]
+    own: Own,
     /// The output file; `-` is stdout
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
@@ -77,6 +81,7 @@ impl From<Format> for export::Format {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
+    args.own.load(&mut |note| eprintln!("{note}"))?;
     let only = export::wanted(&args.only)?;
     let notes = if args.out == Path::new("-") {
         if export::Format::from(args.format).is_binary() && io::stdout().is_terminal() {

@@ -16,6 +16,7 @@ mod doctor;
 mod evaluate;
 mod export;
 mod failure;
+mod flowing;
 mod import;
 mod interrupt;
 mod linux;
@@ -25,6 +26,7 @@ mod mark;
 mod memory;
 mod optimum;
 mod output;
+mod own;
 mod page;
 mod paper;
 mod plot;
@@ -50,7 +52,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, FromArgMatches, Parser, Subcommand};
 
 pub use compare::compact;
 pub use controller::{controller, ended};
@@ -120,7 +122,7 @@ pub fn main() -> ExitCode {
 
 /// Runs the command with these arguments, the first of which is the program's name; returns its exit code.
 pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
-    let cli = Cli::from_arg_matches(&teaching(Cli::command()).get_matches_from(arguments));
+    let cli = Cli::from_arg_matches(&teaching(flowing::command()).get_matches_from(arguments));
     let cli = cli.unwrap_or_else(|e| e.exit());
     let result = match cli.command {
         Command::Run(args) => run::run(args),

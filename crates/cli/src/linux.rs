@@ -19,7 +19,7 @@ use crate::table::Table;
 /// get it as the default of their network namespace (`--default`), by route (`ip route … congctl tr_xmp`)
 /// or by setsockopt(TCP_CONGESTION). The subflows of an MPTCP connection are coupled.
 ///
-///   tresse attach xmp --param beta=6 --default --netns blue
+///   tresse attach xmp --param beta=6 --netns blue
 ///   tresse attach my.c
 ///
 /// Attaching the same controller again only adds defaults. Needs root and Linux 6.12 or later:
@@ -38,8 +38,8 @@ pub struct AttachArgs {
     /// Make it the default of this network namespace; the old default is remembered
     #[arg(long)]
     default: bool,
-    /// Make it the default of this namespace (`ip netns`) instead; may be given more than once
-    #[arg(long, value_name = "NAME", requires = "default")]
+    /// Make it the default of this namespace (`ip netns`), not of this one; may be given more than once
+    #[arg(long, value_name = "NAME")]
     netns: Vec<String>,
     /// Print one JSON object
     #[arg(long)]
@@ -82,9 +82,9 @@ pub fn attach(args: &AttachArgs) -> Result<(), Failure> {
     let scheme = ConfiguredController::new(controller(&args.controller)?, settings(&args.parameters)?)
         .map_err(|e| Failure::Input(e.to_string()))?;
     let default = match (args.default, args.netns.is_empty()) {
-        (false, _) => Default::No,
+        (false, true) => Default::No,
         (true, true) => Default::Here,
-        (true, false) => Default::In(args.netns.clone()),
+        (_, false) => Default::In(args.netns.clone()),
     };
     let report = tresse_linux::attach(&scheme, args.name.as_deref(), &default)?;
     if args.json {

@@ -187,7 +187,7 @@ fn controllers() -> Table {
         let parameters = c.parameters();
         let parameters = parameters
             .iter()
-            .map(|p| format!("{}={} ({}..={})", p.name, p.range.default, p.range.min, p.range.max));
+            .map(|p| format!("{}={} ({} to {})", p.name, p.range.default, p.range.min, p.range.max));
         let why_not = c.why_not_attachable().map(|why| format!("not in Linux: {why}"));
         for text in [second].into_iter().chain(folded(parameters)).chain(why_not) {
             table.row(vec![String::new(), text]);

@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::Cli;
 use crate::failure::Failure;
+use crate::flowing;
 
 /// Print the completions for a shell
 ///
@@ -50,7 +49,7 @@ pub struct Help {
 
 /// The help of every command, each before its subcommands.
 pub fn help() -> Vec<Help> {
-    let mut root = Cli::command().disable_help_subcommand(true).term_width(100);
+    let mut root = flowing::command().disable_help_subcommand(true).term_width(100);
     root.build();
     let mut all = Vec::new();
     add_help(&mut root, "", &mut all);
@@ -68,23 +67,61 @@ fn add_help(command: &mut clap::Command, name: &str, all: &mut Vec<Help>) {
 
 pub fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "tresse", &mut text);
+    clap_complete::generate(args.shell, &mut flowing::command(), "tresse", &mut text);
     Ok(io::stdout().lock().write_all(&text)?)
 }
 
 pub fn man(args: &ManArgs) -> Result<(), Failure> {
-    let command = Cli::command().disable_help_subcommand(true);
+    let command = flowing::command().disable_help_subcommand(true);
     match &args.out {
         Some(folder) => {
             fs::create_dir_all(folder)
                 .and_then(|()| clap_mangen::generate_to(command, folder))
+                .and_then(|()| keep_tables(folder))
                 .map_err(|e| Failure::Input(format!("--out {}: {e}", folder.display())))?;
         }
         None => {
             let mut text = Vec::new();
             clap_mangen::Man::new(command).render(&mut text)?;
-            io::stdout().lock().write_all(&text)?;
+            io::stdout().lock().write_all(unfilled(&String::from_utf8_lossy(&text)).as_bytes())?;
         }
     }
     Ok(())
+}
+
+/// Applies [`unfilled`] to every page of a folder.
+fn keep_tables(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("tresse") && name.ends_with(".1") {
+            fs::write(&path, unfilled(&fs::read_to_string(&path)?))?;
+        }
+    }
+    Ok(())
+}
+
+/// A manual page whose tables and examples, the lines that begin with a space, keep their lines and spaces.
+fn unfilled(page: &str) -> String {
+    let mut text = String::new();
+    let mut filled = true;
+    for line in page.lines() {
+        if line.starts_with(' ') == filled {
+            text.push_str(if filled { ".nf\n" } else { ".fi\n" });
+            filled = !filled;
+        }
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unfilled;
+
+    #[test]
+    fn tables_keep_their_lines() {
+        assert_eq!(unfilled("a\n  b   c\n  d\ne\n"), "a\n.nf\n  b   c\n  d\n.fi\ne\n");
+    }
 }

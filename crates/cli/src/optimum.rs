@@ -11,6 +11,7 @@ use crate::chosen::Chosen;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::{pretty, print_json};
+use crate::own::Own;
 use crate::parsed;
 use crate::points::text;
 use crate::table::Table;
@@ -32,6 +33,8 @@ use crate::width::sentence;
 pub struct Args {
     #[command(flatten)]
     chosen: Chosen,
+    #[command(flatten)]
+    own: Own,
     /// The seed of the flows and their paths
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -43,13 +46,14 @@ pub struct Args {
 /// What `--json` prints with these arguments; `text` is the experiment's text, if it is not a file.
 pub fn json(arguments: &[String], text: Option<String>) -> Result<String, Failure> {
     let arguments = [&["optimum".to_owned()], arguments].concat();
-    let Args { chosen, seed, .. } = parsed(&arguments)?;
-    let args = Args { chosen: chosen.of_text(text), seed, json: true };
+    let Args { chosen, own, seed, .. } = parsed(&arguments)?;
+    let args = Args { chosen: chosen.of_text(text), own, seed, json: true };
     Ok(pretty(&args.compute(&mut |_| (), &ProgressBar::hidden())?))
 }
 
 impl Args {
     fn compute(&self, tell: &mut dyn FnMut(String), bar: &ProgressBar) -> Result<OptimumReport, Failure> {
+        self.own.load(tell)?;
         let (loaded, plan) = self.chosen.load_telling(tell)?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         bar.set_length(plan.cases.len() as u64);

@@ -15,6 +15,7 @@ use crate::chosen::Chosen;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::print_json;
+use crate::own::Own;
 use crate::progress::{self, Mode};
 use crate::{memory, page, parsed, plot, report};
 
@@ -37,13 +38,8 @@ use crate::{memory, page, parsed, plot, report};
 pub struct Args {
     #[command(flatten)]
     chosen: Chosen,
-    /// Compile and load your own controller; its name can then be set as a scheme's controller. It is native
-    /// code and runs with your rights: run only what you trust
-    #[arg(long, value_name = "FILE.c")]
-    controller: Vec<PathBuf>,
-    /// Compile and load your own host balancer, as --controller does for a controller
-    #[arg(long, value_name = "FILE.c")]
-    balancer: Vec<PathBuf>,
+    #[command(flatten)]
+    own: Own,
     /// The seed of the first replication
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -99,26 +95,13 @@ impl Args {
     fn prepare(self, text: Option<String>) -> Result<Prepared, Failure> {
         let mut notes = Vec::new();
         let chosen = self.chosen.of_text(text);
-        let mut own = Vec::new();
-        for file in &self.controller {
-            for controller in tresse_controllers::load(file)? {
-                notes.push(format!("loaded controller {} from {}", controller.name(), file.display()));
-                own.push(controller.name());
-            }
-        }
-        let mut own_balancers = Vec::new();
-        for file in &self.balancer {
-            for balancer in tresse_balancers::load(file)? {
-                notes.push(format!("loaded balancer {} from {}", balancer.name(), file.display()));
-                own_balancers.push(balancer.name());
-            }
-        }
+        let own = self.own.load(&mut |note| notes.push(note))?;
         let (loaded, plan) = chosen.load_telling(&mut |note| notes.push(note))?;
         let used = |name: &str| {
             let mut schemes = plan.cases.iter().flat_map(|case| &case.bound_schemes);
             schemes.any(|scheme| scheme.controllers.controller().name() == name)
         };
-        notes.extend(own.into_iter().filter(|name| !used(name)).map(|name| {
+        notes.extend(own.controllers.into_iter().filter(|name| !used(name)).map(|name| {
             format!(
                 "warning: no case uses the controller {name}\nhint: `--set schemes.{name}.controller={name} \
                  --set schemes.{name}.subflows=2` makes a scheme with it"
@@ -128,7 +111,7 @@ impl Args {
             let schemes = plan.cases.iter().flat_map(|case| &case.bound_schemes);
             schemes.filter_map(|own| own.sprayed.as_ref()).any(|own| own.balancer.balancer().name() == name)
         };
-        notes.extend(own_balancers.into_iter().filter(|name| !balances(name)).map(|name| {
+        notes.extend(own.balancers.into_iter().filter(|name| !balances(name)).map(|name| {
             format!(
                 "warning: no case uses the balancer {name}\nhint: `--set schemes.SCHEME.balancer={name}` \
                  gives it to a scheme with a sprayed transport"

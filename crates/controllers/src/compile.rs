@@ -47,7 +47,7 @@ pub enum LoadError {
         kind: Kind,
     },
     /// Something with that name exists already.
-    #[error("{}: there is already a {what} `{name}`; choose another name", path.display())]
+    #[error("{}: there is already a {what} `{name}`, in {}; choose another name", path.display(), other.display())]
     Taken {
         /// The file.
         path: PathBuf,
@@ -55,6 +55,8 @@ pub enum LoadError {
         what: &'static str,
         /// The name.
         name: String,
+        /// The file that has it.
+        other: PathBuf,
     },
     /// The compiler rejected it.
     #[error("{}: it does not compile\n{message}", path.display())]
@@ -116,7 +118,19 @@ const FLAGS: &[&str] = &[
     "-shared",
     "-fPIC",
     "-Wl,-z,defs",
+    #[cfg(target_arch = "x86_64")]
+    "-mgeneral-regs-only", // integers only: floating point does not compile
+    GCC_ONLY,
 ];
+
+/// A division by what the compiler knows to be 0 stays one, with its line: GCC makes a trap of it, without a line.
+/// Clang does not know the flag. It is the last of [`FLAGS`].
+const GCC_ONLY: &str = "-fno-isolate-erroneous-paths-dereference";
+
+/// The flags for a compiler of this version.
+fn flags(compiler: &str) -> &'static [&'static str] {
+    if compiler.contains("clang") { &FLAGS[..FLAGS.len() - 1] } else { FLAGS }
+}
 
 impl Kind {
     /// The text of `path` and the names that it declares, at least one, without compiling it.
@@ -133,7 +147,7 @@ impl Kind {
         Ok((text, names))
     }
 
-    /// Checks that `taken` says of no name that it belongs to another file.
+    /// Checks that `taken` knows another file for none of the names.
     ///
     /// # Errors
     /// The first of `names` that is taken.
@@ -141,11 +155,11 @@ impl Kind {
         self,
         path: &Path,
         names: impl IntoIterator<Item = &'a String>,
-        taken: impl Fn(&str) -> bool,
+        taken: impl Fn(&str) -> Option<PathBuf>,
     ) -> Result<(), LoadError> {
-        match names.into_iter().find(|name| taken(name)) {
-            Some(name) => {
-                Err(LoadError::Taken { path: path.to_owned(), what: self.what, name: name.clone() })
+        match names.into_iter().find_map(|name| Some((name, taken(name)?))) {
+            Some((name, other)) => {
+                Err(LoadError::Taken { path: path.to_owned(), what: self.what, name: name.clone(), other })
             }
             None => Ok(()),
         }
@@ -163,7 +177,7 @@ impl Kind {
         let file = dir.path().join("library.so");
         let compiler = compiler().map_err(LoadError::Compiler)?;
         let output = Command::new("cc")
-            .args(FLAGS)
+            .args(flags(&compiler))
             .arg("-I")
             .arg(dir.path())
             .arg(path)
@@ -172,8 +186,9 @@ impl Kind {
             .output()
             .map_err(LoadError::Compiler)?;
         if !output.status.success() {
-            let message = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
-            return Err(LoadError::Compile { path: path.to_owned(), message });
+            let message = without_repeats(String::from_utf8_lossy(&output.stderr).trim_end());
+            let hint = hint(self, &message);
+            return Err(LoadError::Compile { path: path.to_owned(), message: message + &hint });
         }
         // SAFETY: the library holds hooks and their declarations only; it has no constructors.
         let library = unsafe { libloading::Library::new(&file) }.map_err(|error| not_loaded(path, &error))?;
@@ -209,7 +224,7 @@ impl Compiled {
     /// # Errors
     /// If the library can no longer be read.
     pub fn keep(self, address: *const c_void) -> Result<&'static UserFile, LoadError> {
-        let build = Build { compiler: self.compiler, flags: FLAGS };
+        let build = Build { flags: flags(&self.compiler), compiler: self.compiler };
         UserFile::keep(&self.path, build, &self.file, address as usize)
             .map_err(LoadError::machine("a temporary file"))
     }
@@ -218,6 +233,44 @@ impl Compiled {
 fn not_loaded(path: &Path, error: &libloading::Error) -> LoadError {
     let cause = std::error::Error::source(error).map_or_else(String::new, |c| format!(": {c}"));
     LoadError::Library { path: path.to_owned(), message: format!("{error}{cause}") }
+}
+
+/// A compiler's message with each diagnostic once.
+pub fn without_repeats(message: &str) -> String {
+    let begins =
+        |line: &str| [": error: ", ": warning: ", ": In function "].iter().any(|mark| line.contains(mark));
+    let mut parts: Vec<Vec<&str>> = Vec::new();
+    for line in message.lines() {
+        match parts.last_mut() {
+            Some(part) if !begins(line) => part.push(line),
+            _ => parts.push(vec![line]),
+        }
+    }
+    let mut once: Vec<Vec<&str>> = Vec::new();
+    for part in parts {
+        if !once.contains(&part) {
+            once.push(part);
+        }
+    }
+    once.concat().join("\n")
+}
+
+/// What to do about a compiler's message, if its cause is known; empty otherwise.
+fn hint(kind: Kind, message: &str) -> String {
+    let Kind { what, declaration, .. } = kind;
+    let floats = ["SSE ", "x87 ", "general-regs-only", "80387"];
+    if floats.iter().any(|mark| message.contains(mark)) {
+        return format!(
+            "\n\nhint: a {what} computes with integers only, as the kernel does; fix.h has fixed-point products"
+        );
+    }
+    if message.contains("Wunused-function") {
+        return format!(
+            "\n\nhint: a function that {declaration}(…) does not name as a hook, and that nothing calls, must be \
+             removed"
+        );
+    }
+    String::new()
 }
 
 /// Whether two paths lead to the same file.

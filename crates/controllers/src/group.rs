@@ -47,9 +47,21 @@ impl ConfiguredController {
 /// the controller's own, and calls the hooks when `controller.h` says so.
 #[derive(Debug)]
 pub struct Group {
-    subflows: Vec<Subflow>,
+    /// The subflows, and [`GUARDS`] before and after them if the controller is a user's.
+    memory: Vec<Subflow>,
+    /// The number of guards before the first subflow.
+    guards: usize,
     /// Holds the parameters to which the subflows point.
     scheme: Arc<ConfiguredController>,
+}
+
+/// Subflows that do not exist, on either side of those of a user's controller: a hook that takes a sibling which is
+/// not there writes to them, not to memory of this process that belongs to something else.
+const GUARDS: usize = 2;
+
+/// A guard that nobody has written to.
+fn guard() -> Subflow {
+    Subflow::outside(0)
 }
 
 // SAFETY: the pointers in the subflows lead to constant values that `scheme` keeps alive.
@@ -62,8 +74,11 @@ impl Group {
     /// If `count` is above [`MAX_SUBFLOWS`].
     pub fn new(scheme: Arc<ConfiguredController>, count: usize, initial_window: u32) -> Self {
         assert!(count <= MAX_SUBFLOWS, "at most {MAX_SUBFLOWS} subflows, not {count}");
-        let subflow = |_| Subflow::new(initial_window, scheme.values.as_ptr());
-        let mut group = Self { subflows: (0..count).map(subflow).collect(), scheme };
+        let guards = if scheme.watched { GUARDS } else { 0 };
+        let subflows = (0..count).map(|_| Subflow::new(initial_window, scheme.values.as_ptr()));
+        let around = || (0..guards).map(|_| guard());
+        let memory = around().chain(subflows).chain(around()).collect();
+        let mut group = Self { memory, guards, scheme };
         group.number();
         for i in 0..count {
             group.init(i);
@@ -77,8 +92,9 @@ impl Group {
     /// If there are [`MAX_SUBFLOWS`] already, or fewer than `i`.
     pub fn insert(&mut self, i: usize, initial_window: u32) {
         assert!(self.len() < MAX_SUBFLOWS, "at most {MAX_SUBFLOWS} subflows");
-        self.subflows.reserve_exact(1);
-        self.subflows.insert(i, Subflow::new(initial_window, self.scheme.values.as_ptr()));
+        assert!(i <= self.len(), "there are {} subflows", self.len());
+        self.memory.reserve_exact(1);
+        self.memory.insert(self.guards + i, Subflow::new(initial_window, self.scheme.values.as_ptr()));
         self.number();
         self.init(i);
     }
@@ -89,14 +105,15 @@ impl Group {
     /// If there is no such subflow, or no other.
     pub fn remove(&mut self, i: usize) {
         assert!(self.len() > 1, "a connection has at least one subflow");
-        self.subflows.remove(i);
+        assert!(i < self.len(), "there are {} subflows", self.len());
+        self.memory.remove(self.guards + i);
         self.number();
     }
 
     /// Sets the index of each subflow, by which `controller.h` finds the siblings.
     fn number(&mut self) {
         let count = self.len() as u8;
-        for (i, subflow) in self.subflows.iter_mut().enumerate() {
+        for (i, subflow) in self.memory.iter_mut().skip(self.guards).take(count.into()).enumerate() {
             subflow.place(i as u8, count);
         }
     }
@@ -113,23 +130,30 @@ impl Group {
 
     /// The number of subflows.
     pub fn len(&self) -> usize {
-        self.subflows.len()
+        self.memory.len() - 2 * self.guards
     }
 
     /// Whether there are no subflows: before the handshake of a connection's first subflow is complete.
     pub fn is_empty(&self) -> bool {
-        self.subflows.is_empty()
+        self.len() == 0
     }
 
     /// Whether a subflow requests that new data go only on the subflows that request this.
     #[inline]
     pub fn one_is_alone(&self) -> bool {
-        self.subflows.iter().any(|s| s.alone != 0)
+        self.subflows().iter().any(|s| s.alone != 0)
     }
 
     /// All subflows.
+    #[inline]
     pub fn subflows(&self) -> &[Subflow] {
-        &self.subflows
+        &self.memory[self.guards..self.guards + self.len()]
+    }
+
+    /// Whether a hook has written to a subflow that does not exist, just before the first or after the last.
+    pub(crate) fn is_written_outside(&self) -> bool {
+        let (before, rest) = self.memory.split_at(self.guards);
+        before.iter().chain(&rest[self.len()..]).any(|outside| *outside != guard())
     }
 
     /// The controller and its parameters.
@@ -157,7 +181,7 @@ impl Group {
         if self.scheme.watched {
             self.look_at_growth(i, ack.delivered);
         }
-        let cwnd = &mut self.subflows[i].cwnd;
+        let cwnd = &mut self[i].cwnd;
         *cwnd = (*cwnd).max(1);
     }
 
@@ -167,7 +191,7 @@ impl Group {
         let controller = &self.scheme.controller;
         let most = u64::from(CWND_LIMIT) + FAST_START_MOST * u64::from(delivered);
         let leaps = controller.exceptions().contains(&Exception::Leaps);
-        let cwnd = self.subflows[i].cwnd;
+        let cwnd = self[i].cwnd;
         if cwnd == 0 || (u64::from(cwnd) >= most && !leaps) {
             refuse_window(controller.raw.grow.map_or(0, |hook| hook as usize), cwnd);
         }
@@ -176,7 +200,7 @@ impl Group {
     /// Checks a window that the hook at `address` must not change.
     #[cold]
     fn look(&self, i: usize, address: usize) {
-        let cwnd = self.subflows[i].cwnd;
+        let cwnd = self[i].cwnd;
         if is_outside(cwnd) {
             refuse_window(address, cwnd);
         }
@@ -194,7 +218,7 @@ impl Group {
     /// The `congestion` hook: the window of subflow `i` after the cut, packets, as
     /// [`Controller::bound_cut`] allows it; `None` if a mark is ignored.
     pub fn congestion(&mut self, i: usize, cause: Cause) -> Option<u32> {
-        let before = self.subflows[i].cwnd;
+        let before = self[i].cwnd;
         let window = self.congestion_unbounded(i, cause);
         let bounded = self.scheme.controller.bound_cut(cause, before, window);
         if let Some(hook) = self.scheme.controller.raw.congestion
@@ -213,7 +237,7 @@ impl Group {
         match self.scheme.controller.raw.congestion {
             // SAFETY: see `Group::pointer`.
             Some(hook) => unsafe { hook(self.pointer(i), cause) },
-            None => self.subflows[i].cwnd,
+            None => self[i].cwnd,
         }
     }
 
@@ -237,7 +261,7 @@ impl Group {
         {
             self.look(i, hook as usize);
         }
-        let cwnd = &mut self.subflows[i].cwnd;
+        let cwnd = &mut self[i].cwnd;
         *cwnd = (*cwnd).clamp(1, CWND_LIMIT - 1);
         pace
     }
@@ -254,9 +278,9 @@ impl Group {
     /// private and match the list, so a hook stays inside it.
     #[inline]
     fn pointer(&mut self, i: usize) -> *mut Subflow {
-        assert!(i < self.subflows.len());
-        // SAFETY: `i` is in bounds.
-        unsafe { self.subflows.as_mut_ptr().add(i) }
+        assert!(i < self.len());
+        // SAFETY: `i` is in bounds, and the guards before it are too.
+        unsafe { self.memory.as_mut_ptr().add(self.guards + i) }
     }
 }
 
@@ -271,13 +295,14 @@ impl Index<usize> for Group {
 
     #[inline]
     fn index(&self, i: usize) -> &Subflow {
-        &self.subflows[i]
+        &self.subflows()[i]
     }
 }
 
 impl IndexMut<usize> for Group {
     #[inline]
     fn index_mut(&mut self, i: usize) -> &mut Subflow {
-        &mut self.subflows[i]
+        let (first, count) = (self.guards, self.len());
+        &mut self.memory[first..first + count][i]
     }
 }

@@ -26,7 +26,7 @@ mod registry;
 pub mod trace;
 mod user_file;
 
-pub use compile::{Compiled, Kind, LoadError, is_same_file};
+pub use compile::{Compiled, Kind, LoadError, is_same_file, without_repeats};
 pub use declared::declared;
 pub use group::{ConfiguredController, Group};
 pub use header::header;

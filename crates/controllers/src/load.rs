@@ -31,8 +31,10 @@ pub fn declared_in(path: &Path) -> Result<Vec<String>, LoadError> {
 pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
     let (text, names) = KIND.read(path)?;
     let aliases = declared("ALIAS", &text);
-    let is_taken = |name: &str| registry::find(name).is_some_and(|other| !is_of(other, path));
-    KIND.refuse_taken(path, names.iter().chain(&aliases), is_taken)?;
+    let other_file = |name: &str| {
+        registry::find(name).filter(|&other| !is_of(other, path)).map(|other| other.source_file().to_owned())
+    };
+    KIND.refuse_taken(path, names.iter().chain(&aliases), other_file)?;
     let compiled = KIND.compile(path)?;
     let text: &'static str = Box::leak(text.into_boxed_str());
     let address = |name: &String| compiled.address(&format!("tresse_{name}"));
@@ -62,6 +64,11 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
             Ok(controller)
         })
         .collect::<Result<_, LoadError>>()?;
+    for controller in &controllers {
+        controller
+            .check_single(&controllers)
+            .map_err(|message| LoadError::Declaration { path: path.to_owned(), message })?;
+    }
     registry::register(&controllers, |other| is_of(other, path));
     Ok(controllers)
 }

@@ -30,7 +30,7 @@ pub enum ParameterError {
         known: String,
     },
     /// The value is outside the parameter's range.
-    #[error("{name} = {value} is outside {min}..={max} ({controller})")]
+    #[error("{name} = {value} is not from {min} to {max} ({controller})")]
     Range {
         /// The controller, or whatever else has parameters.
         controller: String,
@@ -86,7 +86,7 @@ pub fn parameter_values<'a>(
 pub fn check_defaults(owner: &str, declared: &[Parameter<Whole>]) -> Result<(), String> {
     match declared.iter().find(|p| !p.range.contains(p.range.default)) {
         Some(Parameter { name, range: Whole { default, min, max }, .. }) => {
-            Err(format!("{owner}: the default of {name}, {default}, is outside {min}..={max}"))
+            Err(format!("{owner}: the default of {name}, {default}, is not from {min} to {max}"))
         }
         None => Ok(()),
     }

@@ -262,8 +262,41 @@ impl Controller {
         if self.min_cwnd() == 0 {
             return Err(format!("{name}: .min_cwnd must be at least 1 packet"));
         }
+        self.check_flags().map_err(|wrong| format!("{name}: {wrong}"))?;
         self.raw.check_hooks().map_err(|wrong| format!("{name}: {wrong}"))?;
         check_defaults(name, &self.parameters())
+    }
+
+    /// Refuses flags that `controller.h` does not define: they would mean nothing.
+    fn check_flags(&self) -> Result<(), String> {
+        let RawController { signals, exceptions, claims, .. } = *self.raw;
+        for (field, flags, known) in [
+            ("signals", signals, bits(&Signal::ALL)),
+            ("exceptions", exceptions, bits(&Exception::ALL)),
+            ("claims", claims, bits(&Claim::ALL)),
+        ] {
+            let unknown = flags & !known;
+            if unknown != 0 {
+                return Err(format!(".{field} has flags that controller.h does not define ({unknown:#x})"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a `.single` that names no controller; those of the file itself are `own`.
+    pub(crate) fn check_single(&self, own: &[Controller]) -> Result<(), String> {
+        let Some(single) = self.single() else { return Ok(()) };
+        let mut known: Vec<&str> = all().iter().chain(own).map(Self::name).collect();
+        if known.contains(&single) {
+            return Ok(());
+        }
+        known.sort_unstable();
+        known.dedup();
+        let name = self.name();
+        Err(format!(
+            "{name}: .single names `{single}`, which is no controller (available: {})",
+            known.join(", ")
+        ))
     }
 
     /// The controller of which this is a second name (`ALIAS(name, of, …)`).
@@ -297,6 +330,16 @@ impl Controller {
     /// Its code, if a user wrote it.
     pub fn code(&self) -> Option<Code> {
         let file = self.file?;
+        Some(Code { what: "controller", name: self.name(), text: self.text, file, hooks: self.hooks() })
+    }
+
+    /// Whether it declares the hook with this name, such as `grow`.
+    pub fn has_hook(&self, name: &str) -> bool {
+        self.hooks().iter().any(|(hook, _)| *hook == name)
+    }
+
+    /// Its hooks, with the addresses of their code.
+    fn hooks(&self) -> Vec<(&'static str, usize)> {
         let &RawController { init, ack, grow, congestion, timeout, report, .. } = self.raw;
         let hooks = [
             ("init", init.map(|f| f as usize)),
@@ -306,8 +349,7 @@ impl Controller {
             ("timeout", timeout.map(|f| f as usize)),
             ("report", report.map(|f| f as usize)),
         ];
-        let hooks = hooks.into_iter().filter_map(|(name, address)| Some((name, address?))).collect();
-        Some(Code { what: "controller", name: self.name(), text: self.text, file, hooks })
+        hooks.into_iter().filter_map(|(name, address)| Some((name, address?))).collect()
     }
 
     /// How its file was compiled; `None` if it is built in.
@@ -351,6 +393,11 @@ pub fn all() -> Vec<Controller> {
 /// The controller with that name, built in or loaded.
 pub fn find(name: &str) -> Option<Controller> {
     all().into_iter().find(|c| c.name() == name)
+}
+
+/// All bits of a table of flags.
+fn bits<T>(flags: &[(u32, T)]) -> u32 {
+    flags.iter().fold(0, |all, (bit, _)| all | bit)
 }
 
 /// A string of a declaration; an omitted one is empty.

@@ -147,7 +147,7 @@ fn check_signals(controller: Controller) -> Result<(), Error> {
     match controller.why_not_attachable() {
         None => Ok(()),
         Some(why) => {
-            Err(Error::Machine(format!("{} does not run in a Linux kernel: {why}", controller.name())))
+            Err(Error::Input(format!("{} does not run in a Linux kernel: {why}", controller.name())))
         }
     }
 }

@@ -80,7 +80,7 @@ pub(crate) fn bytes(controller: Controller, wrapper: Wrapper) -> Result<Cow<'sta
     )
     .map_err(|error| Error::Machine(format!("{clang}: {error}")))?;
     if !output.status.success() {
-        let message = String::from_utf8_lossy(&output.stderr);
+        let message = tresse_controllers::without_repeats(&String::from_utf8_lossy(&output.stderr));
         return Err(Error::Input(diagnosis::of_compiler(&file, &message)));
     }
     fs::read(&object).map(Cow::Owned).map_err(machine)

@@ -124,7 +124,7 @@ impl Utility {
         };
         match *self {
             Self::AlphaFair { alpha } => (!(0.0..=MAX_ALPHA).contains(&alpha))
-                .then(|| format!("alpha = {alpha} is outside 0..={MAX_ALPHA}")),
+                .then(|| format!("alpha = {alpha} is not from 0 to {MAX_ALPHA}")),
             Self::Tcp { mu, beta } => positive("mu", mu).or_else(|| positive("beta", beta)),
             Self::TcpSlowStart { rho, beta } => positive("rho", rho).or_else(|| positive("beta", beta)),
             Self::Bos { scale } => positive("the scale", scale),

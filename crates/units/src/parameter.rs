@@ -111,13 +111,13 @@ impl Range {
 }
 
 impl std::fmt::Display for Range {
-    /// The allowed values in words: `a whole number in 1..=64`.
+    /// The allowed values in words: `a whole number from 1 to 64`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Whole(Whole { min, max, .. }) => write!(f, "a whole number in {min}..={max}"),
+            Self::Whole(Whole { min, max, .. }) => write!(f, "a whole number from {min} to {max}"),
             Self::Choice(words) => write!(f, "one of {}", words.join(", ")),
             Self::List { longest, min, max } => {
-                write!(f, "a list of at most {longest} whole numbers in {min}..={max}")
+                write!(f, "a list of at most {longest} whole numbers from {min} to {max}")
             }
         }
     }

@@ -49,7 +49,7 @@ fn parameters_are_checked() {
     assert_eq!(scheme.values(), [20, 7]);
     let error = |settings| ConfiguredBalancer::new(mrc, settings).expect_err("a bad setting").to_string();
     assert_eq!(error([("prob", 4)]), "mrc has no parameter `prob` (it has: avoid, probe)");
-    assert_eq!(error([("probe", 0)]), "probe = 0 is outside 1..=10000000 (mrc)");
+    assert_eq!(error([("probe", 0)]), "probe = 0 is not from 1 to 10000000 (mrc)");
 }
 
 #[test]

@@ -106,13 +106,16 @@ fn what_is_wrong_is_told() {
         "{message}"
     );
     let taken = refused(&steady("reps"));
-    assert!(taken.ends_with("there is already a balancer `reps`; choose another name"), "{taken}");
+    assert!(
+        taken.ends_with("there is already a balancer `reps`, in balancers/reps.c; choose another name"),
+        "{taken}"
+    );
     for (name, from, to, message) in [
         ("no_pick", "\t.pick = steady_pick", "\t.init = 0", "no_pick: .pick is missing"),
         ("bad_flag", "FLOW_LEVEL", "64", ".flags has a flag"),
         ("odd", "\tWITH_STATE", "\t.state_bytes = 12", "odd: .state_bytes is not a multiple of 8"),
         ("fat", "\tWITH_STATE", "\tWITH_STATE, .path_bytes = 1000", ".path_bytes at most 256"),
-        ("range", "step, 1, 1, 100", "step, 1, 2, 100", "the default of step, 1, is outside 2..=100"),
+        ("range", "step, 1, 1, 100", "step, 1, 2, 100", "the default of step, 1, is not from 2 to 100"),
         ("old", "\t.title", "\t.abi = 7, .title", "has ABI 7; this program has 1"),
     ] {
         let text =

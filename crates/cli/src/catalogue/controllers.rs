@@ -116,7 +116,7 @@ pub fn facts(c: &Controller) -> String {
     for p in c.parameters() {
         let cells = [p.unit, p.meaning].map(|text| text.replace('|', "\\|"));
         out += &format!(
-            "| `{}` | {} | {}..={} | {} | {} |\n",
+            "| `{}` | {} | {} to {} | {} | {} |\n",
             p.name, p.range.default, p.range.min, p.range.max, cells[0], cells[1]
         );
     }

@@ -53,12 +53,12 @@ impl DeclaredEntry {
     }
 }
 
-/// The allowed values of a parameter, in short: `1..=64`, `recent | second`.
+/// The allowed values of a parameter, in short: `1 to 64`, `recent | second`.
 pub fn range(range: &Range) -> String {
     match range {
-        Range::Whole(Whole { min, max, .. }) => format!("{min}..={max}"),
+        Range::Whole(Whole { min, max, .. }) => format!("{min} to {max}"),
         Range::Choice(choices) => choices.join(" | "),
-        Range::List { min, max, .. } => format!("numbers in {min}..={max}"),
+        Range::List { min, max, .. } => format!("numbers from {min} to {max}"),
     }
 }
 

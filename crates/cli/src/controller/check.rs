@@ -18,7 +18,7 @@ use crate::table::Table;
 /// of every parameter's range. What must hold:
 ///
 ///   returns                    no division by 0, no endless loop
-///   own_subflow, own_fields    a hook writes only its own subflow, and there only the controller's fields
+///   own_subflow, own_fields    a hook writes only its own subflow, there the controller's fields
 ///   never_lowers, growth       `grow` adds at most the packets that were delivered
 ///   never_raised_by_congestion, floor
 ///                              a cut is between .min_cwnd and the window
@@ -105,14 +105,23 @@ pub fn verify(controller: Controller) -> Result<Kernel, Failure> {
 
 /// The message about the invariant that the controller named `asked` breaks; the script is printed above it.
 pub fn broken(controller: &Controller, breach: &Breach, asked: &str) -> Failure {
+    let hint = match breach.invariant {
+        // A trace shows the subflow of each event, not one that it must not touch.
+        Invariant::OwnSubflow => {
+            "the script above leads to that call; a hook may write only to the subflow that it is given"
+                .to_owned()
+        }
+        invariant => format!(
+            "{}the script above shows it: tresse controller trace {asked}{} --script -",
+            remedy(controller, invariant),
+            breach.arguments()
+        ),
+    };
     Failure::Check(format!(
-        "{} breaks `{}`: {}\n\n\
-         hint: {}the script above shows it: tresse controller trace {asked}{} --script -",
+        "{} breaks `{}`: {}\n\nhint: {hint}",
         controller.name(),
         breach.invariant.name(),
         breach.message,
-        remedy(controller, breach.invariant),
-        breach.arguments(),
     ))
 }
 
@@ -152,6 +161,15 @@ fn notes(controller: &Controller) -> Vec<String> {
     let empty = missing.iter().filter(|(_, text)| text.is_empty());
     let mut notes: Vec<_> =
         empty.map(|(field, _)| format!("{name} has no {field}; lists and pages show it")).collect();
+    if !controller.reports() {
+        let [grows, cuts] = ["grow", "congestion"].map(|hook| controller.has_hook(hook));
+        if !grows {
+            notes.push(format!("{name} has no .grow; its window never rises"));
+        }
+        if !cuts {
+            notes.push(format!("{name} has no .congestion; neither a loss nor a mark cuts its window"));
+        }
+    }
     if let Some(why) = controller.why_not_attachable() {
         notes.push(format!("{name} cannot be attached: {why}"));
     }

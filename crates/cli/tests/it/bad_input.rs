@@ -67,7 +67,7 @@ fn an_unknown_controller_gets_a_suggestion() {
 #[test]
 fn a_parameter_out_of_range_says_the_range() {
     let message = message_for("beta = 4", "beta = 1");
-    assert!(message.contains("beta = 1 is outside 2..=64"), "{message}");
+    assert!(message.contains("beta = 1 is not from 2 to 64"), "{message}");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_setting_that_breaks_the_experiment_is_named() {
         ("transport.mss=18446744073709551615B", "a packet has 1 to 65535 bytes"),
         ("workloads.permutation.size=100TB", "fewer than 2^32 segments"),
         ("schemes.lia.subflows=[]", "at least one number of subflows"),
-        ("schemes.dctcp.parameters.g_shift=11", "g_shift = 11 is outside 1..=10"),
+        ("schemes.dctcp.parameters.g_shift=11", "g_shift = 11 is not from 1 to 10"),
         ("fabric.k", "expected PATH=VALUE"),
         ("schemes.xmp.subflows=[2,99]", "99 subflows: this fabric has 1 to 16 distinct paths"),
         ("workloads.permutation.size=[\"9MB\",\"1MB\"]", "the first size must not be above the second"),
@@ -285,4 +285,20 @@ fn a_controller_of_ones_own_is_told_what_is_wrong_with_it() {
     let dir = TempDir::new().expect("a temporary folder");
     let message = fails(tresse(dir.path()).args(["run", "xmp/table1", "--controller", "none.c"]), 2);
     assert!(message.contains("none.c: No such file"), "{message}");
+}
+
+/// Also without `--default`, which `--netns` implies.
+#[test]
+fn a_controller_that_no_kernel_runs_is_bad_input_for_attach() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let message = fails(tresse(dir.path()).args(["attach", "nscc", "--netns", "nowhere"]), 2);
+    assert!(message.starts_with("error: nscc does not run in a Linux kernel: "), "{message}");
+}
+
+#[test]
+fn an_initial_window_above_the_contract_s_is_refused_with_its_range() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let arguments = ["controller", "trace", "reno", "--script", "-", "--initial-window", "5000000"];
+    let message = fails(tresse(dir.path()).args(arguments), 2);
+    assert!(message.contains("expected a whole number from 1 to 1048576"), "{message}");
 }

@@ -146,3 +146,27 @@ fn what_is_better_known_is_noted() {
     assert!(notes.contains("note: mine has no .title"), "{notes}");
     assert!(notes.contains("note: mine cannot be attached: "), "{notes}");
 }
+
+/// The last one's next sibling does not exist: a write to it did away with the heap of the command.
+#[test]
+fn a_write_beside_all_subflows_gets_a_verdict() {
+    let dir =
+        folder(&SINKS.replace("return half_window(s);", "(s + 1)->cwnd = 2;\n\treturn half_window(s);"));
+    let output = check(dir.path(), &["sinks.c", "--json"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert_eq!(json["invariants"]["broken"]["invariant"], "own_subflow", "{json}");
+}
+
+#[test]
+fn missing_hooks_are_noted() {
+    let dir = folder(
+        &SINKS
+            .replace("\n\t.grow = sink,\n\t.congestion = halve", "")
+            .replace("static void sink", "void sink")
+            .replace("static u32 halve", "u32 halve"),
+    );
+    let said = text(&check(dir.path(), &["sinks.c"]).stderr);
+    assert!(said.contains("note: sinks has no .grow; its window never rises"), "{said}");
+    assert!(said.contains("note: sinks has no .congestion;"), "{said}");
+}

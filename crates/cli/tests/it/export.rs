@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use crate::common::{fails, tresse};
+use crate::common::{SMALL, fails, own_controller, tresse};
 
 /// Two switches that come first, two hosts under one and one under the other.
 const TOPOLOGY: &str =
@@ -109,4 +109,24 @@ fn an_export_is_whole_or_not_there() {
     fs::write(dir.path().join("run/flows.parquet"), "PAR1 not at all").expect("a file");
     let damaged = refused(&["export", "run", "--format", "csv"]);
     assert!(damaged.contains("flows.parquet: cannot be read"), "{damaged}");
+}
+
+/// The file of a run names the user's controller: it must be loaded again.
+#[test]
+fn a_run_with_a_controller_of_ones_own_is_exported_with_it() {
+    let dir = TempDir::new().expect("a temporary folder");
+    std::fs::write(dir.path().join("mine.c"), own_controller()).expect("a temporary file");
+    let scheme = ["--set", "schemes.mine.controller=mine", "--set", "schemes.mine.subflows=2"];
+    let mut run = tresse(dir.path());
+    run.args(SMALL).args(scheme).args(["--controller", "mine.c", "--only", "scheme=mine"]);
+    run.args(["--set", "fabric.k=4", "--set", "measure.samples=1ms", "--out", "run"]).assert().success();
+    let mut export = tresse(dir.path());
+    export.args(["export", "run", "--format", "flent", "-o", "out.flent.gz"]);
+    let message = fails(&mut export, 2);
+    assert!(message.contains("there is no controller `mine`"), "{message}");
+    export.args(["--controller", "mine.c"]).assert().success();
+
+    let mut optimum = tresse(dir.path());
+    optimum.args(["optimum", "xmp/table1", "--controller", "mine.c", "--only", "scheme=mine"]).args(scheme);
+    optimum.args(["--only", "pattern=permutation", "--set", "fabric.k=4"]).assert().success();
 }

@@ -154,7 +154,7 @@ fn places(at: Option<usize>) -> [usize; 2] {
         backtrace::trace_unsynchronized(|frame| {
             let address = frame.ip() as usize;
             // A frame that has called has the address after the call.
-            let call = if Some(address) == at { address } else { address - 1 };
+            let call = if Some(address) == at { address } else { address.saturating_sub(1) };
             if is_code(call) {
                 inside = true;
                 found = [if found[0] == 0 { call } else { found[0] }, call];

@@ -63,6 +63,7 @@ impl<T: Shareable> Apart<T> {
         // SAFETY: the child does what the head of this module says, then `_exit`.
         let child = unsafe { libc::fork() };
         if child == 0 {
+            drop(turn); // the child may have children
             begin();
             fault::catch(&page.fault, code);
             restore(&signals);

@@ -61,8 +61,8 @@ pub(super) fn rtt_ratios(scheme: &Arc<ConfiguredController>, script: &Script) ->
     if !scheme.controller().claims().contains(&Claim::RttRatios) {
         return Ok(());
     }
-    let Some(rtts) = constant_rtts(script) else { return Ok(()) };
-    let factor = (SRTT_LIMIT - 1) / rtts.into_iter().max().unwrap_or(DEFAULT_RTT);
+    let Some(longest) = longest_rtt(script) else { return Ok(()) };
+    let factor = (SRTT_LIMIT - 1) / longest;
     let mut last = vec![None; script.subflows];
     let scaled = |event: &Event| match *event {
         Event::Ack { packets, marked, rtt, limited, subflow } => {
@@ -100,20 +100,24 @@ pub(super) fn rtt_ratios(scheme: &Arc<ConfiguredController>, script: &Script) ->
     Ok(())
 }
 
-/// The RTT of each subflow, if all of its samples are the same: a smoothed RTT that moves is rounded.
-fn constant_rtts(script: &Script) -> Option<Vec<u32>> {
-    let mut rtts = vec![None; script.subflows];
+/// RTTs that change must be at least this, 1/8 us (2 ms): the host rounds a smoothed RTT that moves, by up to 16/8 us
+/// in total, and that must be within the resolution.
+const LEAST_MOVING_RTT: u32 = 16_000;
+
+/// The longest RTT of a script; `None` if rounding could make a difference.
+fn longest_rtt(script: &Script) -> Option<u32> {
+    let mut last = vec![None; script.subflows];
+    let (mut shortest, mut longest, mut moves) = (u32::MAX, 0, false);
     for event in &script.events {
         if let Event::Ack { rtt, subflow, .. } = *event {
-            let last = rtts[subflow];
-            let sample = rtt.or(last).unwrap_or(DEFAULT_RTT);
-            if last.is_some_and(|last| last != sample) {
-                return None;
-            }
-            rtts[subflow] = Some(sample);
+            let sample = rtt.or(last[subflow]).unwrap_or(DEFAULT_RTT);
+            moves |= last[subflow].is_some_and(|last| last != sample);
+            (shortest, longest) = (shortest.min(sample), longest.max(sample));
+            last[subflow] = Some(sample);
         }
     }
-    Some(rtts.into_iter().flatten().collect())
+    let longest = if longest == 0 { DEFAULT_RTT } else { longest };
+    (!moves || shortest >= LEAST_MOVING_RTT).then_some(longest)
 }
 
 /// The most packets that an ACK delivers where windows that differ a little stay together: one for many

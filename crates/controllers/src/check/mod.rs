@@ -8,10 +8,10 @@ mod generate;
 mod reports;
 pub mod search;
 mod shrink;
+mod verdict;
 mod watch;
 
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 
 use tresse_units::{Parameter, Whole};
@@ -21,7 +21,9 @@ use crate::trace::Script;
 use crate::{Claim, ConfiguredController, Controller};
 
 use generate::{Kind, Random, script};
-use search::{Broken, Contract, Played, search, search_apart};
+use search::{Broken, Contract, Played, search};
+
+pub use verdict::check_apart;
 
 /// An invariant of controllers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -167,18 +169,6 @@ const RANDOM_SETTINGS: usize = 8;
 /// The first invariant that is broken.
 pub fn check(controller: Controller, scripts: usize) -> Result<Statistics, Box<Breach>> {
     result(controller, search(&Scripts { controller, scripts }))
-}
-
-/// Like [`check`], but for unknown code: it first runs in a separate process, so that code that divides by 0 or
-/// never returns is a breach and does not end this process.
-///
-/// # Errors
-/// Like [`check`]; also if no process can be made.
-pub fn check_apart(
-    controller: Controller,
-    scripts: usize,
-) -> Result<Result<Statistics, Box<Breach>>, io::Error> {
-    Ok(result(controller, search_apart(&Scripts { controller, scripts })?))
 }
 
 fn result(

@@ -55,6 +55,10 @@ impl Watched {
             calls: 0,
             found: None,
         };
+        if watched.group.is_written_outside() {
+            let message = || "`init` writes to a subflow that does not exist".to_owned();
+            watched.broken(Invariant::OwnSubflow, message);
+        }
         for i in 0..count {
             let mut new = Subflow::new(INITIAL_WINDOW, scheme.values().as_ptr());
             new.place(i as u8, count as u8);
@@ -79,6 +83,15 @@ impl Watched {
         let result = hook(&mut self.group);
         if let Some(k) = (0..self.before.len()).find(|&k| k != i && self.before[k] != self.group[k]) {
             self.broken(Invariant::OwnSubflow, || format!("`{name}` of subflow {i} writes subflow {k}"));
+        }
+        if self.group.is_written_outside() {
+            let count = self.before.len();
+            self.broken(Invariant::OwnSubflow, || {
+                format!(
+                    "`{name}` of subflow {i} writes to a subflow that does not exist: there are {count}, numbered \
+                     from 0"
+                )
+            });
         }
         let mut may = self.before[i].with_controllers_part(&self.group[i]);
         if name == "grow" || name == "report" {

@@ -49,6 +49,7 @@ fn assert_breach(name: &str, invariant: Invariant, script: &str, window: impl In
 fn what_a_single_call_does_wrong() {
     for (name, invariant, script, window) in [
         ("meddles", Invariant::OwnSubflow, "subflows 2; loss", 5),
+        ("strays", Invariant::OwnSubflow, "loss", 5),
         ("acks_move", Invariant::OwnFields, "timeout; ack 1", 5),
         ("sets_threshold", Invariant::OwnFields, "ack 1; ack 1 rtt=901us", 12),
         ("lowers", Invariant::NeverLowers, "ack 1; ack 90 rtt=1.125us; ack 1", 100),
@@ -81,6 +82,14 @@ fn what_only_two_plays_show() {
     assert!(breach.other.is_some_and(|other| other.to_string().contains("ack 6 rtt=")));
 }
 
+/// Of queues, only RTTs that change tell.
+#[test]
+fn a_delay_in_microseconds_is_no_ratio_of_rtts() {
+    let breach = *check(loaded("waits"), SCRIPTS).expect_err("it is broken");
+    assert_eq!(breach.invariant, Invariant::RttRatios, "{breach}");
+    assert!(breach.script.events.len() <= 4, "{breach}");
+}
+
 #[test]
 fn the_ends_of_a_parameter_s_range_are_tried() {
     let breach = assert_breach("ends", Invariant::Floor, "loss", 1);
@@ -95,6 +104,16 @@ fn a_breach_is_told_though_shorter_scripts_do_not_return() {
     let breach = result.expect_err("it is broken");
     assert_eq!(breach.invariant, Invariant::Growth, "{breach}");
     assert_eq!(breach.script.to_string(), "window 12; ack 1\n".replace("; ", "\n"), "{breach}");
+}
+
+#[test]
+fn a_write_to_a_sibling_that_does_not_exist_is_told() {
+    let result = check_apart(loaded("strays"), SCRIPTS).expect("a process can be made");
+    let breach = result.expect_err("it is broken");
+    assert_eq!(breach.invariant, Invariant::OwnSubflow, "{breach}");
+    assert_eq!(breach.script.to_string(), "loss\n", "{breach}");
+    let message = "`congestion` of subflow 0 writes to a subflow that does not exist";
+    assert!(breach.message.starts_with(message), "{breach}");
 }
 
 /// The test goes on after it: so it was somebody else who died.

@@ -140,7 +140,7 @@ fn an_unknown_parameter_and_a_value_out_of_range_are_refused() {
     let error =
         |settings| ConfiguredController::new(gentle, settings).expect_err("a bad setting").to_string();
     assert_eq!(error([("beta", 4)]), "strict has no parameter `beta` (it has: divisor)");
-    assert_eq!(error([("divisor", 1)]), "divisor = 1 is outside 2..=64 (strict)");
+    assert_eq!(error([("divisor", 1)]), "divisor = 1 is not from 2 to 64 (strict)");
 }
 
 #[test]
@@ -162,6 +162,33 @@ fn a_warning_is_an_error() {
     let careless = gentle("careless").replace("\tu32 left = ", "\tint unused;\n\tu32 left = ");
     let error = loaded(&careless).expect_err("an unused variable").to_string();
     assert!(error.contains("unused"), "{error}");
+}
+
+#[test]
+fn floating_point_is_refused_with_a_hint() {
+    let floats = gentle("floats")
+        .replace("\tu32 left = ", "\tdouble half = s->cwnd;\n\tu32 left = (u32)(half * 0.5) + ");
+    let error = loaded(&floats).expect_err("floating point").to_string();
+    assert!(error.contains("integers only"), "{error}");
+    assert_eq!(error.matches("In function").count(), 1, "{error}");
+}
+
+#[test]
+fn flags_and_names_that_mean_nothing_are_refused() {
+    let refused = |name: &str, line: &str| {
+        let text = gentle(name).replace("\t.min_cwnd = 2,", &format!("\t.min_cwnd = 2,\n\t{line}"));
+        assert!(text.contains(line), "{text}");
+        loaded(&text).expect_err("it means nothing").to_string()
+    };
+    let error = refused("of_nonsense", ".single = \"nonsense\",");
+    assert!(error.contains(".single names `nonsense`, which is no controller (available: "), "{error}");
+    for (name, field) in [("flags1", "exceptions"), ("flags2", "claims")] {
+        let error = refused(name, &format!(".{field} = 64,"));
+        assert!(
+            error.contains(&format!(".{field} has flags that controller.h does not define (0x40)")),
+            "{error}"
+        );
+    }
 }
 
 #[test]
@@ -208,8 +235,11 @@ fn a_name_can_be_taken_once() {
     for name in ["twice", "reno"] {
         let (_dir, path) = file("mine.c", &gentle(name));
         let error = load(&path).expect_err("the name is taken").to_string();
-        let expected = format!("there is already a controller `{name}`; choose another name");
-        assert_eq!(error, format!("{}: {expected}", path.display()));
+        let expected = format!("there is already a controller `{name}`, in ");
+        assert!(error.starts_with(&format!("{}: {expected}", path.display())), "{error}");
+        let other =
+            if name == "reno" { "reno.c; choose another name" } else { "mine.c; choose another name" };
+        assert!(error.ends_with(other), "{error}");
     }
 }
 

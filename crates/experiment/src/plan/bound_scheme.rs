@@ -225,8 +225,8 @@ fn build_scheme(base: &transport::Config, scheme: &Scheme) -> Result<Built, Wron
         let known: Vec<&str> = controllers::all().iter().map(controllers::Controller::name).collect();
         let hint = did_you_mean(&scheme.controller, known.iter().copied());
         let message = format!(
-            "there is no controller `{name}`{hint} (available: {}; load your own with `tresse run … \
-             --controller {name}.c`)",
+            "there is no controller `{name}`{hint} (available: {}; load your own with \
+             `--controller {name}.c`)",
             known.join(", "),
             name = scheme.controller,
         );

@@ -238,7 +238,7 @@ fn what_is_wrong_with_a_network_is_told_with_its_line() {
             "leaves = 4",
             "leaves = 4\nrouting = { name = \"drill\", samples = 0 }",
             "",
-            "t.toml:5:39: samples = 0 is not a whole number in 1..=128",
+            "t.toml:5:39: samples = 0 is not a whole number from 1 to 128",
         ),
         ("leaves = 4", "leaves = 4\nrouting = { samples = 2 }", "", "`name` is missing"),
         (
@@ -329,7 +329,7 @@ fn what_is_wrong_with_a_schemes_routing_is_told_where_it_stands() {
     let one = "subflows = 4";
     for (routing, more, expected) in [
         ("\"empc\"", "", ":11: there is no routing `empc`"),
-        ("{ name = \"drill\", samples = 0 }", "", ":39: samples = 0 is not a whole number in 1..=128"),
+        ("{ name = \"drill\", samples = 0 }", "", ":39: samples = 0 is not a whole number from 1 to 128"),
         (
             "\"ecmp\"",
             "[[fabric.links]]\nends = [\"leaf 3\", \"host 15\"]\nfailed = true\n",

@@ -110,13 +110,13 @@ fn what_is_refused_says_what_was_expected() {
     let unknown = refused("fixed", ("subflow", Value::Whole(1)));
     assert_eq!(unknown, "fixed has no parameter `subflow` (it has: subflows, by)");
     let range = refused("fixed", ("subflows", Value::Whole(65)));
-    assert_eq!(range, "subflows = 65 is not a whole number in 1..=64 (fixed)");
+    assert_eq!(range, "subflows = 65 is not a whole number from 1 to 64 (fixed)");
     let word = refused("path-sharing", ("close", Value::Choice("first".to_owned())));
     assert_eq!(word, "close = first is not one of recent, second (path-sharing)");
     let kind = refused("fixed", ("by", Value::Whole(1)));
     assert_eq!(kind, "by = 1 is not one of address, port (fixed)");
     let list = refused("opn", ("table", Value::List(vec![32, 33])));
-    assert_eq!(list, "table = [32, 33] is not a list of at most 101 whole numbers in 1..=32 (opn)");
+    assert_eq!(list, "table = [32, 33] is not a list of at most 101 whole numbers from 1 to 32 (opn)");
     let table = refused("opn-tuning", ("nstar", Value::Choice("empirical".to_owned())));
     assert!(table.starts_with("nstar = empirical needs `table`"), "{table}");
     assert!(find("vmcc").is_none());
