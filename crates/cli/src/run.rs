@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE.c")]
     balancer: Vec<PathBuf>,
     /// The seed of the first replication
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = crate::chosen::seed)]
     seed: u64,
     /// How many seeds to run (SEED, SEED+1, …); with P%, as many as it takes until half the 95 % interval of the
     /// goodput, or of the experiment's own metric, is at most this share of the mean [default: as the experiment
