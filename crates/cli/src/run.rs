@@ -197,9 +197,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     if plots {
         plot::show(&report, report.out.as_ref(), &mut anstream::stdout().lock())?;
     }
-    for note in &report.notes {
-        eprintln!("note: {note}");
-    }
+    report::tell_notes(&report);
     if reports {
         let page = page::of(report.out.as_ref())?;
         eprintln!("page: {} (open it in a browser)", page.display());
