@@ -35,6 +35,11 @@ pub struct Chosen {
     only: Vec<String>,
 }
 
+/// Reads a seed.
+pub fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("a whole number of at least 0, and at most {}", u64::MAX))
+}
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum ProfileArg {
     Quick,

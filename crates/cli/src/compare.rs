@@ -14,7 +14,7 @@ use tresse_experiment::diagnostic::did_you_mean;
 use tresse_lab::Finished;
 use tresse_reproduction::pages::{Reproduced, Reproduction};
 use tresse_reproduction::paper;
-use tresse_sweep::is_sweep;
+use tresse_sweep::{is_sweep, is_tuning};
 
 use crate::failure::Failure;
 use crate::paper::{MARKER, folder};
@@ -92,6 +92,21 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 /// What to give instead of `path`, which is not a run.
 fn where_runs_are(path: &Path) -> String {
+    if is_tuning(path) {
+        let (best, unchanged) = (path.join("front-1"), path.join("baseline"));
+        let shown = path.display();
+        return match best.join(RUN).exists() {
+            true => format!(
+                "it is a search by `tresse tune`: `tresse show {}` prints the run of its best setting, and `tresse \
+                 show {}` that of the unchanged experiment; {shown}/trials.parquet has everything that was tried",
+                best.display(),
+                unchanged.display(),
+            ),
+            false => format!(
+                "it is a search by `tresse tune` that has not ended: `tresse tune PLAN.toml --out {shown}` continues it"
+            ),
+        };
+    }
     if is_sweep(path) {
         return format!("it is a sweep: `tresse show {}` prints it", path.display());
     }

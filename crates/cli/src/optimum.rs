@@ -36,7 +36,7 @@ pub struct Args {
     #[command(flatten)]
     own: Own,
     /// The seed of the flows and their paths
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = crate::chosen::seed)]
     seed: u64,
     /// Print one JSON object instead of the table
     #[arg(long)]

@@ -49,7 +49,7 @@ pub struct Args {
     #[arg(long, value_name = "EXPERIMENT[,EXPERIMENT]", value_delimiter = ',')]
     only: Vec<String>,
     /// The seed of the first replication
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = crate::chosen::seed)]
     seed: u64,
     /// How many seeds to run (SEED, SEED+1, …); with P%, as many as it takes until half the 95 % interval is at
     /// most this share of the mean in every case [default: as each experiment says]

@@ -31,6 +31,13 @@ pub fn show(report: &Report, state: State, experiment: &Experiment, out: &mut im
     end(report, out)
 }
 
+/// Prints the notes of a run to stderr.
+pub fn tell_notes(report: &Report) {
+    for note in &report.notes {
+        let _ = writeln!(io::stderr(), "note: {note}"); // it may be closed
+    }
+}
+
 /// How the command ends after a run: a partial run is a failure whose results are kept.
 pub fn ended(report: &Report, interrupt: &Interrupt) -> Result<(), Failure> {
     if report.status == Status::Complete {

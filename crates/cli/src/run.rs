@@ -41,7 +41,7 @@ pub struct Args {
     #[command(flatten)]
     own: Own,
     /// The seed of the first replication
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = crate::chosen::seed)]
     seed: u64,
     /// How many seeds to run (SEED, SEED+1, …); with P%, as many as it takes until half the 95 % interval of the
     /// goodput, or of the experiment's own metric, is at most this share of the mean [default: as the experiment
@@ -180,9 +180,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     if plots {
         plot::show(&report, report.out.as_ref(), &mut anstream::stdout().lock())?;
     }
-    for note in &report.notes {
-        eprintln!("note: {note}");
-    }
+    report::tell_notes(&report);
     if reports {
         let page = page::of(report.out.as_ref())?;
         eprintln!("page: {} (open it in a browser)", page.display());

@@ -14,7 +14,7 @@ use clap::{Subcommand, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use tresse_sweep::local::{self, Stop};
-use tresse_sweep::{Cube, Finished, Plan, Request, Shard, Sweep};
+use tresse_sweep::{Cube, Finished, Plan, Request, Shard, Standing, Sweep};
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -116,7 +116,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     done?;
     if interrupt.asked() {
         let again = format!("tresse sweep {} --out {}", plan.display(), finished.folder.display());
-        let _ = writeln!(stderr(), "hint: what was computed is kept; `{again}` continues"); // it may be closed
+        let Standing { done, points, .. } = sweep.standing();
+        let s = if points == 1 { "" } else { "s" };
+        let hint = format!("hint: {done} of {points} point{s} computed and kept; `{again}` continues");
+        let _ = writeln!(stderr(), "{hint}"); // it may be closed
         return Err(Failure::Interrupted);
     }
     end(&finished, args.json)

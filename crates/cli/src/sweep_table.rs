@@ -31,10 +31,19 @@ pub fn summary(finished: &Finished, as_json: bool) -> String {
     if as_json {
         return format!("{}\n", told(finished));
     }
-    let Finished { folder, points, failures } = finished;
+    let Finished { folder, points, failures, unfinished } = finished;
+    let of = unfinished.as_ref().map(|own| format!(" of {}", own.of)).unwrap_or_default();
+    let s = if *points == 1 && unfinished.is_none() { "" } else { "s" };
+    let left = match unfinished {
+        None => String::new(),
+        Some(own) if own.in_progress => "; in progress".to_owned(),
+        Some(own) => {
+            format!("; interrupted: `tresse sweep {} --out {}` continues", own.plan, folder.display())
+        }
+    };
     let mut text = match finished.failed() {
-        0 => format!("{points} points\n"),
-        failed => format!("{points} points, {failed} failed:\n"),
+        0 => format!("{points}{of} point{s}{left}\n"),
+        failed => format!("{points}{of} point{s}, {failed} failed{left}:\n"),
     };
     for (why, points) in failures.iter().take(MOST_REASONS) {
         let first = why.lines().next().unwrap_or_default();
@@ -55,7 +64,7 @@ fn told(finished: &Finished) -> serde_json::Value {
     let reasons = finished.failures.iter().map(|(error, points)| json!({ "error": error, "points": points }));
     json!({
         "schema": "tresse/sweep/1", "out": finished.folder, "results": results(&finished.folder),
-        "points": finished.points, "failed": finished.failed(), "failures": reasons.collect::<Vec<_>>(),
+        "points": finished.points, "planned": finished.unfinished.as_ref().map(|own| own.of), "failed": finished.failed(), "failures": reasons.collect::<Vec<_>>(),
     })
 }
 

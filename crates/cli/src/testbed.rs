@@ -50,7 +50,7 @@ pub struct Args {
     #[command(flatten)]
     chosen: Chosen,
     /// The first seed, for workloads and paths; the behaviour of hosts still differs from run to run
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = crate::chosen::seed)]
     seed: u64,
     /// How many runs of each case: `3`, or `5%` to continue until the intervals are that narrow
     #[arg(long, value_name = "N|P%", default_value = "1")]

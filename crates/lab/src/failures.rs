@@ -1,9 +1,10 @@
 //! Messages about replications that did not end on their own, or did not record everything.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tresse_experiment::plan::Case;
-use tresse_units::seconds;
+use tresse_experiment::plan::link_events::What;
+use tresse_units::{Duration, Time, seconds};
 
 use crate::record::outcome::Outcome;
 
@@ -30,17 +31,53 @@ pub(crate) fn told(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
     told
 }
 
-/// One message for each replication with more packets than its table.
+/// What did not happen or was not recorded although it was requested.
 pub(crate) fn noted(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
-    let note = |(case, seed, outcome): &(&Case, u64, &Outcome)| {
-        let (end, packets) = (outcome.packets_end?, case.setting.packets.as_ref()?);
-        Some(format!(
-            "{} seed {seed}: packets.parquet has only the first {} packets, up to {:.3} ms; \
-             `[measure] packets.limit` sets the maximum",
-            case.label(),
-            packets.limit,
-            seconds(end) * 1e3
-        ))
-    };
-    done.iter().filter_map(note).collect()
+    let packets = done.iter().filter_map(|&(case, seed, outcome)| cut_short(case, seed, outcome));
+    packets.chain(never_came(done)).collect()
 }
+
+/// A replication with more packets than its table.
+fn cut_short(case: &Case, seed: u64, outcome: &Outcome) -> Option<String> {
+    let (end, packets) = (outcome.packets_end?, case.setting.packets.as_ref()?);
+    Some(format!(
+        "{} seed {seed}: packets.parquet has only the first {} packets, up to {:.3} ms; \
+         `[measure] packets.limit` sets the maximum",
+        case.label(),
+        packets.limit,
+        seconds(end) * 1e3
+    ))
+}
+
+/// One message for each time of `[[changes]]` that cases did not last until.
+fn never_came(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
+    let mut missed: BTreeMap<Time, (Vec<String>, Time)> = BTreeMap::new();
+    for (case, _, outcome) in done.iter().filter(|(_, _, own)| own.complete && own.simulated > 0) {
+        let changes = case.setting.changes.iter().filter(|change| change.what != What::Reroute);
+        for change in changes.filter(|change| change.at >= outcome.simulated) {
+            let (labels, last) = missed.entry(change.at).or_default();
+            let label = case.label();
+            if !labels.contains(&label) {
+                labels.push(label);
+            }
+            *last = outcome.simulated.max(*last);
+        }
+    }
+    let all: BTreeSet<String> = done.iter().map(|(case, ..)| case.label()).collect();
+    let told = |(at, (labels, last)): (Time, (Vec<String>, Time))| {
+        let place = match labels.len() {
+            n if n == all.len() => "in no case".to_owned(),
+            n if n > MOST_LABELS => format!("not in {n} of {} cases", all.len()),
+            _ => format!("not in {}", labels.join("; ")),
+        };
+        format!(
+            "the change at {} (`[[changes]]`) took effect {place}: the last run without it ended at {:.3} ms",
+            Duration(at),
+            seconds(last) * 1e3
+        )
+    };
+    missed.into_iter().map(told).collect()
+}
+
+/// With more cases than this, a message gives their number.
+const MOST_LABELS: usize = 3;

@@ -75,15 +75,53 @@ fn kept(case: &Case) -> u64 {
     flows.saturating_add(case.setting.fabric.configs.len() as u64 * TOTALS)
 }
 
-/// The free memory of the machine, or of the control group of the process, bytes; `None` if the system does not
-/// report it.
+/// The free memory of the machine, or what the control group or a limit (`ulimit -v`) leaves to the process, bytes;
+/// `None` if the system does not report it.
 pub fn available() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
         let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
         Some(kib * 1024)
     });
-    machine.into_iter().chain(group()).min()
+    machine.into_iter().chain(group()).chain(limits()).min()
+}
+
+/// What the limits on the address space and the data of the process leave (Linux).
+fn limits() -> Option<u64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    limited(&limits, &status)
+}
+
+/// The same, from the texts of these files.
+fn limited(limits: &str, status: &str) -> Option<u64> {
+    let first = |text: &str, head: &str| -> Option<u64> {
+        text.lines().find_map(|line| line.strip_prefix(head))?.split_whitespace().next()?.parse().ok()
+    };
+    let left = |(limit, used): (&str, &str)| -> Option<u64> {
+        Some(first(limits, limit)?.saturating_sub(first(status, used)? * 1024)) // an absent limit is no number
+    };
+    [("Max address space", "VmSize:"), ("Max data size", "VmData:")].into_iter().filter_map(left).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::limited;
+
+    #[test]
+    fn the_smallest_limit_less_what_is_used() {
+        let status = "VmPeak:\t 9 kB\nVmSize:\t 500000 kB\nVmData:\t 1000 kB\n";
+        let limits = |space: &str, data: &str| {
+            format!(
+                "Limit  Soft Limit  Hard Limit  Units\nMax data size     {data} unlimited bytes\n\
+                 Max address space {space} {space} bytes\n"
+            )
+        };
+        assert_eq!(limited(&limits("unlimited", "unlimited"), status), None);
+        assert_eq!(limited(&limits("1000000000", "unlimited"), status), Some(1_000_000_000 - 512_000_000));
+        assert_eq!(limited(&limits("1000000000", "2000000"), status), Some(976_000));
+        assert_eq!(limited(&limits("1000", "unlimited"), status), Some(0));
+    }
 }
 
 /// The memory left in the control group of the process, or in one above it (Linux, version 2).

@@ -122,6 +122,8 @@ pub struct ExperimentHead {
     pub about: String,
     /// As it was run, as TOML.
     pub resolved: String,
+    /// Whether it has published numbers or claims.
+    pub is_published: bool,
 }
 
 /// A case.

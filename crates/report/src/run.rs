@@ -62,6 +62,7 @@ impl Run {
                 source: experiment.source,
                 about: experiment.about,
                 resolved: toml::to_string_pretty(&resolved).unwrap_or_default(),
+                is_published: !experiment.published.values.is_empty() || !experiment.claims.is_empty(),
             },
             figure,
             host,

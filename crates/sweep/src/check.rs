@@ -34,8 +34,26 @@ fn possible(base: &Base, point: &Planned) -> Result<(), Diagnostic> {
     tresse_experiment::resolve(&loaded, base.common.only()).map(drop)
 }
 
+/// A hint on `--set` as one on the keys of a plan, which have no such option: `"fabric.mark" = "30pkt"`.
+fn in_plan(hint: &str) -> String {
+    let mut parts = hint.split('`');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let setting = part.strip_prefix("--set ").map(|own| own.trim_matches('\''));
+        match setting.and_then(|own| own.split_once('=')) {
+            Some((path, value)) if value.parse::<toml::Value>().is_ok() => {
+                text += &format!("`\"{path}\" = {value}");
+            }
+            Some((path, value)) => text += &format!("`\"{path}\" = \"{value}\""),
+            None => text += &format!("`{part}"),
+        }
+    }
+    text
+}
+
 /// The error of a point, with its location in the plan.
 fn placed(plan: &Plan, point: &Planned, error: Diagnostic) -> Diagnostic {
+    let error = Diagnostic { hint: error.hint.as_deref().map(in_plan), ..error };
     let cause = error.source_name.clone().unwrap_or_default();
     let key = |option: &str| cause.strip_prefix(option).and_then(|rest| rest.split('=').next());
     let at = |above: &[String], key: &str| above.iter().cloned().chain([key.to_owned()]).collect::<Vec<_>>();

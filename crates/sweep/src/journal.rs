@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tresse_experiment::Diagnostic;
 use tresse_lab::MODEL_VERSION;
 
@@ -51,6 +52,13 @@ impl Journal {
     /// Whether there is a journal in this folder.
     pub fn is_in(folder: &Path) -> bool {
         folder.join(NAME).is_file()
+    }
+
+    /// Whether there is a journal of something else in this folder: its first line is no head.
+    pub fn is_of_another_kind(folder: &Path) -> bool {
+        let text = fs::read_to_string(folder.join(NAME)).unwrap_or_default();
+        let first = text.split_once('\n').and_then(|(line, _)| serde_json::from_str::<Value>(line).ok());
+        first.is_some_and(|first| first.get("schema").is_none() && first.get("address").is_some())
     }
 
     /// Opens the journal of a folder to continue it; returns its contents. A new journal, or one whose process was

@@ -29,4 +29,4 @@ pub use plan::Plan;
 pub use record::{Cost, Record};
 pub use rows::{Row, rows};
 pub use spec::run_point;
-pub use store::{Finished, Shard, Standing, Sweep, is_sweep, merge, read};
+pub use store::{Finished, Shard, Standing, Sweep, Unfinished, is_sweep, is_tuning, merge, read};

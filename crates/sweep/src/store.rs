@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde::{Deserialize, Serialize};
 use tresse_controllers::LoadError;
 use tresse_experiment::Diagnostic;
-use tresse_lab::store::folder::Folder;
+use tresse_lab::store::folder::{self, Folder};
 
 use crate::check::check;
 use crate::costs::Costs;
@@ -24,6 +25,7 @@ use crate::table;
 /// A sweep that is in progress, or has ended. Its folder has
 ///
 /// - `plan.toml`, the last plan;
+/// - `planned.json`, how many points there will be;
 /// - `journal.jsonl`, a line for each point as soon as it is computed, from which a later start continues;
 /// - `results.parquet` and `costs.parquet`, written by [`Sweep::finish`].
 #[derive(Debug)]
@@ -91,12 +93,41 @@ pub struct Finished {
     pub points: usize,
     /// Why points failed, and how many for each reason.
     pub failures: BTreeMap<String, usize>,
+    /// What is missing; `None` if nothing is, or that is not known.
+    pub unfinished: Option<Unfinished>,
+}
+
+/// A sweep of which points are missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfinished {
+    /// All points that `results.parquet` will have.
+    pub of: usize,
+    /// The file of the plan, as it was named.
+    pub plan: String,
+    /// Whether a process computes them now.
+    pub in_progress: bool,
+}
+
+/// What `planned.json` says, which is written when a sweep is opened.
+#[derive(Debug, Serialize, Deserialize)]
+struct Planned {
+    /// All points: those of the plan, and those that the folder had before.
+    points: usize,
+    plan: String,
 }
 
 impl Finished {
     fn of<'a>(folder: &Path, kept: impl Iterator<Item = &'a Kept> + Clone) -> Self {
-        let failures = rows::reasons(kept.clone());
-        Self { folder: folder.to_owned(), points: kept.count(), failures }
+        let (failures, points) = (rows::reasons(kept.clone()), kept.count());
+        // A folder of an earlier version, or of merged shards, has no such file.
+        let planned = fs::read_to_string(folder.join(PLANNED)).ok();
+        let planned: Option<Planned> = planned.and_then(|text| serde_json::from_str(&text).ok());
+        let unfinished = planned.filter(|planned| planned.points > points).map(|planned| Unfinished {
+            of: planned.points,
+            plan: planned.plan,
+            in_progress: folder::is_held(folder),
+        });
+        Self { folder: folder.to_owned(), points, failures, unfinished }
     }
 
     /// Points that failed.
@@ -192,6 +223,10 @@ impl Sweep {
             kept.into_iter().map(|kept| (kept.record.address.clone(), kept)).collect();
         let is_new = |place: &usize| !known.contains_key(&points[*place].address);
         let mut todo: Vec<usize> = (0..points.len()).rev().filter(is_new).collect();
+        let planned = Planned { points: known.len() + todo.len(), plan: plan.name.clone() };
+        let path = folder.path().join(PLANNED);
+        let text = serde_json::to_string(&planned).expect("plain data") + "\n";
+        fs::write(&path, text).map_err(|e| Diagnostic::io("cannot be written", path, e))?;
         order(&mut todo, &points, &costs);
         let state = State { journal, known, todo, costs, computed: 0, ordered: 0 };
         Ok(Self { base, points, folder, state: Mutex::new(state) })
@@ -275,7 +310,12 @@ impl Sweep {
 
 /// Whether there is a sweep in `folder`.
 pub fn is_sweep(folder: &Path) -> bool {
-    Journal::is_in(folder)
+    Journal::is_in(folder) && !is_tuning(folder)
+}
+
+/// Whether there is a search of `tresse tune` in `folder`, which has a journal of the same name.
+pub fn is_tuning(folder: &Path) -> bool {
+    folder.join("tuning.json").is_file() || Journal::is_of_another_kind(folder)
 }
 
 /// The current contents of the sweep in `folder`.
@@ -332,6 +372,7 @@ pub fn merge(folder: &Path) -> Result<Finished, Diagnostic> {
 }
 
 const PLAN: &str = "plan.toml";
+const PLANNED: &str = "planned.json";
 const OTHER: &str = "a sweep can only be continued with the same experiment, seeds, cases and version; its designs may change";
 
 /// The journal of a folder, for a sweep with this base, and its plan.

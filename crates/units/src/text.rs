@@ -19,7 +19,13 @@ pub(crate) fn parse(text: &str, units: &[(&str, u64)], what: &str, example: &str
         return Err(format!("\"{text}\" has no unit; {expected}"));
     }
     let Some(&(_, scale)) = units.iter().find(|(u, _)| *u == unit) else {
-        return Err(format!("\"{unit}\" is not a unit of {what}; {expected}"));
+        return Err(match meant(unit, units) {
+            Some(unit_meant) => format!(
+                "\"{unit}\" is not a unit of {what}; did you mean \"{number}{unit_meant}\"? (units: {})",
+                known()
+            ),
+            None => format!("\"{unit}\" is not a unit of {what}; {expected}"),
+        });
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let bad = || format!("\"{number}\" is not a number; {expected}");
@@ -37,6 +43,23 @@ pub(crate) fn parse(text: &str, units: &[(&str, u64)], what: &str, example: &str
         value += part / power;
     }
     u64::try_from(value).map_err(|_| large())
+}
+
+/// The unit that was probably meant: the same with other capitals, or one that begins like it. `GB/s` and `GBps` are
+/// bytes per second, which are no unit of anything here.
+fn meant<'a>(unit: &str, units: &[(&'a str, u64)]) -> Option<&'a str> {
+    let own = ["bit/s", "bits/s", "bits", "bit", "b/s"]
+        .iter()
+        .find_map(|end| Some(format!("{}bps", unit.strip_suffix(end)?)))
+        .unwrap_or_else(|| unit.to_owned());
+    if own.ends_with("Bps") {
+        return None;
+    }
+    let own = own.to_lowercase();
+    let find = |is_it: &dyn Fn(&str) -> bool| {
+        units.iter().map(|(known, _)| *known).find(|known| is_it(&known.to_lowercase()))
+    };
+    find(&|known| known == own).or_else(|| find(&|known| known.starts_with(&own)))
 }
 
 /// The shortest exact way to write `value`.

@@ -44,6 +44,8 @@ export interface RunHead {
     about: string;
     /** The experiment as it was run, as TOML. */
     resolved: string;
+    /** Whether it has published numbers or claims. */
+    is_published?: boolean;
   };
   /** The requested figure, such as `fig8`, if the run was started by its name: it comes first and is large. */
   figure?: string;

@@ -58,7 +58,7 @@ function RunCard(props: { run: RunHead; place: number; several: boolean; told: b
             </div>
           ))}
       </dl>
-      {!report.judged && settings.length > 0 && (
+      {!report.judged && settings.length > 0 && experiment.is_published !== false && (
         <p class="note">
           The published numbers and claims are for the unchanged experiment, so a changed run is not judged by
           them.
@@ -100,7 +100,8 @@ function started(at: string): string {
 
 function changedLine(changed: Record<string, unknown>): string {
   const text = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value ?? null));
-  return `${text(changed.key)} = ${text(changed.to)} (was ${text(changed.from)})`;
+  const was = changed.from === undefined ? "the default" : text(changed.from);
+  return `${text(changed.key)} = ${text(changed.to)} (was ${was})`;
 }
 
 const STATES: Record<Exclude<RunHead["state"], "complete">, string> = {

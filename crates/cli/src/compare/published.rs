@@ -53,6 +53,13 @@ pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) 
             }
         }
     }
+    if comparison.numbers.is_empty() && comparison.claims.is_empty() && !changed::is_published(experiment) {
+        let line = format!(
+            "nothing to compare with: no published numbers for {}; `tresse compare RUN RUN` compares two runs",
+            result.experiment
+        );
+        writeln!(out, "{}", sentence(&line, 2))?;
+    }
     if !comparison.claims.is_empty() {
         writeln!(out)?;
         claims::show(&comparison.claims, real.map_or(&[], |real| &real.comparison.claims), out)?;

@@ -275,7 +275,9 @@ impl Pairs {
             text += &format!("### {}: {left} and {right}\n\n", pair.experiment);
             text += &pair.notes.iter().map(|note| format!("- {note}\n")).collect::<String>();
             text += &pair.sameness().map(|line| format!("- {line}\n")).unwrap_or_default();
-            text += &format!("\n{}", pair.table().markdown());
+            if !pair.is_same() {
+                text += &format!("\n{}", pair.table().markdown());
+            }
             let changed = pair.claims.iter().filter(|c| c.left != c.right);
             let changed = changed.map(|c| format!("- {}: {}, then {}\n", c.text, c.left, c.right));
             let changed: String =
@@ -316,6 +318,11 @@ impl Pair {
                     .to_owned(),
             ),
         }
+    }
+
+    /// Whether all results are the same to the last bit.
+    fn is_same(&self) -> bool {
+        !self.has_other_cases && self.cases.iter().all(|case| case.same == Some(true))
     }
 
     fn table(&self) -> Table {
@@ -362,7 +369,10 @@ impl fmt::Display for Pairs {
             if let Some(line) = pair.sameness() {
                 writeln!(f, "{}", sentence(&line, 2))?;
             }
-            write!(f, "\n{}", pair.table())?;
+            // Lines that all say the same would hide what matters.
+            if !pair.is_same() {
+                write!(f, "\n{}", pair.table())?;
+            }
             let changed: Vec<_> = pair.claims.iter().filter(|c| c.left != c.right).collect();
             let all = pair.claims.len();
             match &pair.not_judged {

@@ -130,10 +130,140 @@ fn a_setting_that_is_nearly_right_is_shown_as_it_should_be() {
         ("fabric.mark=30", "hint: `--set fabric.mark=30pkt`"),
         ("fabric.mark=20pkt,30pkt", "`--set 'fabric.mark=[20pkt,30pkt]'`"),
         ("foo=1", "`tresse schema` lists every key"),
+        ("fabric.rate=25G", "did you mean \"25Gbps\"?"),
+        ("fabric.rate=25gbps", "did you mean \"25Gbps\"?"),
+        ("workloads.permutation.size=64KB", "did you mean \"64kB\"?"),
+        ("workloads.permutation.rounds=1e3", "expected a whole number, found 1000.0; write 1000"),
+        ("schemes.dctcp.controller=DCTCP", "did you mean `dctcp`?"),
     ] {
         let message = fails(tresse(dir.path()).args(["run", "xmp/table1", "--set", setting]), 2);
         assert!(message.contains(expected), "{setting}: {message}");
+        let is_key = message.contains("unknown key");
+        assert!(is_key || !message.contains("lists every key"), "the key is right: {message}");
     }
+}
+
+/// A leaf-spine of two racks with a workload of two parts, and changes of links.
+const PARTS: &str = r#"title = "Two racks"
+[fabric]
+topology = "leaf-spine"
+leaves = 2
+hosts_per_leaf = 2
+spines = 2
+rate = "1Gbps"
+delay = "2us"
+queue = "100pkt"
+host_queue = "100pkt"
+[transport]
+profile = "linux"
+[schemes.reno]
+controller = "reno"
+[workloads.mix.parts.web]
+pattern = "poisson"
+size = { distribution = "websearch-hpcc" }
+load = 0.2
+flows = 5
+[workloads.mix.parts.fanin]
+pattern = "incast"
+receivers = "host 0"
+size = "64kB"
+[[changes]]
+at = "900s"
+link = ["leaf 0", "spine 0"]
+rate = "100Mbps"
+"#;
+
+#[test]
+fn parts_and_lists_have_settings_of_their_own() {
+    let dir = TempDir::new().expect("a temporary folder");
+    fs::write(dir.path().join("parts.toml"), PARTS).expect("a file");
+    for (setting, expected) in [
+        ("load=0.3", "did you mean `--set workloads.mix.parts.web.load=0.3`?"),
+        ("changes.0.rate=1Mbps", "hint: a variant may have another list: `[[variants.NAME.changes]]`"),
+        ("workloads.mix.parts.fanin.servers=60", "60 servers: this fabric has 4 hosts, so at most 3"),
+        ("workloads.mix.parts.fanin.servers=0", "0 servers: at least 1"),
+        ("workloads.mix.parts.web.flows=0", "0: at least 1"),
+        ("workloads.mix.parts.fanin.receivers=host 48", "no host `host 48`: hosts are 0 to 3"),
+        ("workloads.mix.parts.fanin.receivers=host 0..2", "an incast has one receiver"),
+        ("fabric.leaves=0", "a leaf-spine needs at least one leaf"),
+    ] {
+        let message = fails(tresse(dir.path()).args(["run", "parts.toml", "--set", setting]), 2);
+        assert!(message.contains(expected), "{setting}: {message}");
+    }
+    let fixed = PARTS.replace("rate = \"100Mbps\"", "failed = true\nreroute_after = \"1ms\"");
+    fs::write(dir.path().join("fixed.toml"), fixed).expect("a file");
+    let message = fails(tresse(dir.path()).args(["run", "fixed.toml"]), 2);
+    assert!(message.contains("set `routing` in [fabric] to a load balancer"), "{message}");
+}
+
+#[test]
+fn a_change_after_the_end_is_noted() {
+    let dir = TempDir::new().expect("a temporary folder");
+    fs::write(dir.path().join("parts.toml"), PARTS).expect("a file");
+    for args in [&["run", "parts.toml", "--out", "out"][..], &["show", "out"]] {
+        let message = fails(tresse(dir.path()).args(args), 0);
+        let note = "note: the change at 900s (`[[changes]]`) took effect in no case: the last run";
+        assert!(message.contains(note), "{message}");
+    }
+    let early = ["run", "parts.toml", "--set", "changes=[]", "--out", "early"];
+    let message = fails(tresse(dir.path()).args(early), 0);
+    assert!(!message.contains("took effect"), "{message}");
+}
+
+#[test]
+fn what_is_no_experiment_says_what_it_is() {
+    let dir = TempDir::new().expect("a temporary folder");
+    fs::write(dir.path().join("parts.toml"), PARTS).expect("a file");
+    fails(tresse(dir.path()).args(["run", "parts.toml", "--out", "out"]), 0);
+    let refused = |args: &[&str]| fails(tresse(dir.path()).args(args), 2);
+    let run = refused(&["run", "out"]);
+    assert!(run.contains("out is the folder of a run") && run.contains("`tresse show out`"), "{run}");
+    let misspelt = refused(&["run", "parts.tml"]);
+    assert!(misspelt.contains("did you mean `parts.toml`?"), "{misspelt}");
+    let file = refused(&["run", "parts.toml", "--out", "parts.toml"]);
+    assert!(file.contains("parts.toml is a file, but results need a folder"), "{file}");
+    let seed = refused(&["run", "parts.toml", "--seed", "-1"]);
+    assert!(seed.contains("a whole number of at least 0") && !seed.contains("tip:"), "{seed}");
+    // As a search leaves it, whose journal has the same name as a sweep's.
+    let tuning = dir.path().join("tuning");
+    fs::create_dir(&tuning).expect("a folder");
+    fs::write(tuning.join("journal.jsonl"), "{\"address\": \"a\", \"only\": {}}\n").expect("a file");
+    let begun = refused(&["show", "tuning"]);
+    assert!(begun.contains("`tresse tune PLAN.toml --out tuning` continues it"), "{begun}");
+    fs::rename(dir.path().join("out"), tuning.join("front-1")).expect("it is there");
+    fs::write(tuning.join("tuning.json"), "{}").expect("a file");
+    let ended = refused(&["show", "tuning"]);
+    assert!(ended.contains("`tresse show tuning/front-1` prints the run of its best setting"), "{ended}");
+}
+
+#[test]
+fn a_comparison_without_anything_to_compare_says_so() {
+    let dir = TempDir::new().expect("a temporary folder");
+    fs::write(dir.path().join("parts.toml"), PARTS).expect("a file");
+    let stdout = |args: &[&str]| {
+        let output = tresse(dir.path()).args(args).output().expect("the command starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    for out in ["one", "two"] {
+        stdout(&["run", "parts.toml", "--out", out]);
+    }
+    let alone = stdout(&["compare", "one"]);
+    assert!(alone.contains("nothing to compare with: no published numbers for parts.toml"), "{alone}");
+    let same = stdout(&["compare", "one", "two"]);
+    assert!(same.contains("the same results to the last bit") && !same.contains("ratio"), "{same}");
+}
+
+/// A run that needs more than its limit would be aborted.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_of_memory_is_seen_before_the_run() {
+    let dir = TempDir::new().expect("a temporary folder");
+    fs::write(dir.path().join("parts.toml"), PARTS).expect("a file");
+    let run = "ulimit -v 1500000; exec \"$0\" run parts.toml --set workloads.mix.parts.web.flows=4000000";
+    let mut shell = assert_cmd::Command::new("sh");
+    let message = fails(shell.current_dir(dir.path()).args(["-c", run, env!("CARGO_BIN_EXE_tresse")]), 3);
+    assert!(message.contains("of memory, but only"), "{message}");
 }
 
 #[test]

@@ -70,8 +70,16 @@ fn an_export_is_whole_or_not_there() {
         several.contains("--only scheme=xmp --only subflows=2 --only pattern=imported --only seed=1"),
         "{several}"
     );
-    let none = refused(&["export", "run", "--format", "csv", "--only", "scheme=lia", "-o", "f.csv"]);
-    assert!(none.contains("no row is left"), "{none}");
+    let only = |only| refused(&["export", "run", "--format", "csv", "--only", only, "-o", "f.csv"]);
+    let none = only("scheme=lia");
+    assert!(none.contains("no row has scheme = lia (available: dctcp, xmp)"), "{none}");
+    let misspelt = only("scheme=xmp,dtcp");
+    assert!(misspelt.contains("no row has scheme = dtcp; did you mean `dctcp`?"), "{misspelt}");
+    let joined = only("scheme=xmp,seed=1");
+    assert!(joined.contains("each axis needs its own option: `--only scheme=xmp --only seed=1`"), "{joined}");
+    let apart = ["--only", "scheme=xmp", "--only", "subflows=1"];
+    let empty = refused(&[&["export", "run", "--format", "csv", "-o", "f.csv"][..], &apart].concat());
+    assert!(empty.contains("no row is left") || empty.contains("no row has subflows = 1"), "{empty}");
     let key = refused(&["export", "run", "--format", "csv", "--only", "shceme=lia"]);
     assert!(key.contains("did you mean `scheme`?"), "{key}");
     let nowhere = refused(&["export", "runs", "--format", "csv"]);
@@ -104,8 +112,16 @@ fn an_export_is_whole_or_not_there() {
     assert_eq!(trace.matches("\"ph\":\"X\"").count(), 6, "three flows under each of two schemes");
 
     fs::remove_file(dir.path().join("run/flows.parquet")).expect("it is there");
-    let running = refused(&["export", "run", "--format", "csv"]);
-    assert!(running.contains("the run has not ended"), "{running}");
+    let removed = refused(&["export", "run", "--format", "csv"]);
+    assert!(removed.contains("run/flows.parquet: does not exist"), "{removed}");
+    let json = dir.path().join("run/run.json");
+    let complete = fs::read_to_string(&json).expect("it is there");
+    fs::write(&json, complete.replace("\"status\": \"complete\"", "\"status\": \"running\""))
+        .expect("a file");
+    let killed = refused(&["export", "run", "--format", "csv"]);
+    assert!(killed.contains("run: the run was killed, so it has no tables"), "{killed}");
+    assert!(killed.contains("hint: run the experiment again; `tresse show run`"), "{killed}");
+    fs::write(&json, complete).expect("a file");
     fs::write(dir.path().join("run/flows.parquet"), "PAR1 not at all").expect("a file");
     let damaged = refused(&["export", "run", "--format", "csv"]);
     assert!(damaged.contains("flows.parquet: cannot be read"), "{damaged}");

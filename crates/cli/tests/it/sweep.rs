@@ -75,10 +75,30 @@ fn a_killed_sweep_goes_on_and_ends_with_the_same_bytes() {
     process.wait().expect("it was there");
     let kept = lines(&killed) - 1;
     assert!(kept < 40);
+    let show = tresse(dir.path()).args(["show", "killed"]).output().expect("the command starts");
+    let told = String::from_utf8(show.stdout).expect("text");
+    let expected =
+        format!("{kept} of 40 points; interrupted: `tresse sweep plan.toml --out killed` continues");
+    assert!(told.contains(&expected), "{told}");
     let again = sweep(dir.path(), &["plan.toml", "--out", "killed"]);
     assert_eq!(again["points"], 40);
     assert_eq!(lines(&killed), 41, "nothing is computed twice");
     assert!(results(&dir.path().join("whole")) == results(&killed), "the results differ");
+}
+
+#[test]
+fn keys_of_a_plan_are_not_options() {
+    let dir = TempDir::new().expect("a temporary folder");
+    plan(dir.path());
+    for (keys, hint) in [
+        (r#""fabric.mark" = [30, 40]"#, r#"hint: `"fabric.mark" = "30pkt"`"#),
+        (r#""rounds" = [2, 3]"#, r#"did you mean `"workloads.permutation.rounds" = 2`?"#),
+    ] {
+        let text = format!("experiment = \"small.toml\"\n[[designs]]\nkeys = {{ {keys} }}\n");
+        fs::write(dir.path().join("wrong.toml"), text).expect("it can be written");
+        let told = fails(tresse(dir.path()).args(["sweep", "wrong.toml"]), 2);
+        assert!(told.contains(hint) && !told.contains("--set"), "{told}");
+    }
 }
 
 #[test]

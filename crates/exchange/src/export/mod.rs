@@ -48,12 +48,16 @@ impl Format {
 /// The requested rows, by their columns: `KEY=VALUE[,VALUE]…` for each of `settings`.
 ///
 /// # Errors
-/// If one has another form.
+/// If one has another form, or is two in one.
 pub fn wanted(settings: &[String]) -> Result<Wanted, Diagnostic> {
     settings.iter().try_fold(Wanted::default(), |wanted, setting| {
-        let bad =
-            || Diagnostic::input("expected KEY=VALUE, such as scheme=xmp").of(format!("--only {setting}"));
-        Ok(wanted.and(Wanted::parse(setting).ok_or_else(bad)?))
+        let bad = |message: String| Diagnostic::input(message).of(format!("--only {setting}"));
+        let own = Wanted::parse(setting)
+            .ok_or_else(|| bad("expected KEY=VALUE[,VALUE]…, such as scheme=xmp,dctcp".to_owned()))?;
+        match own.joined() {
+            Some(wrong) => Err(bad(wrong)),
+            None => Ok(wanted.and(own)),
+        }
     })
 }
 
@@ -62,7 +66,7 @@ pub fn wanted(settings: &[String]) -> Result<Wanted, Diagnostic> {
 /// fixed tables.
 ///
 /// # Errors
-/// If the run has no such rows or has not ended, does not have a table that the format needs, or cannot be
+/// If the run has no such rows, or none with one of the values, or has not ended, does not have a table that the format needs, or cannot be
 /// read; if `out` cannot be written; if the format can hold only one case and there are several; or if it
 /// takes no table.
 pub fn export(

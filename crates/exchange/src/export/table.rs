@@ -1,5 +1,6 @@
 //! A table of a finished run: the rows that `--only` selects.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -11,7 +12,7 @@ use arrow::util::display::{ArrayFormatter, FormatOptions};
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
 use tresse_experiment::keys::wanted::Wanted;
-use tresse_lab::store;
+use tresse_lab::{Finished, State, store};
 
 /// How a run gets an optional table.
 const REMEDIES: [(&str, &str); 9] = [
@@ -113,7 +114,7 @@ impl Table {
             }
             // The table that every finished run has.
             Err(_) if !run.join("flows.parquet").exists() => {
-                return Err(Diagnostic::input(format!("{shown} does not exist: the run has not ended")));
+                return Err(unfinished(run, &shown));
             }
             Err(_) => return Ok(None),
         };
@@ -156,6 +157,9 @@ impl Table {
     }
 
     /// Shows the rows that `only` selects, many at a time. Returns their number.
+    ///
+    /// # Errors
+    /// Those of `show`; if `only` has a value that neither this table nor the run's flows have.
     pub fn batches(
         self,
         only: &Wanted,
@@ -169,10 +173,17 @@ impl Table {
         }
         let path = &*self.path;
         let mut kept = 0;
+        // What a typing error is not to hide: values that no row has.
+        let mut unseen: Vec<(&str, &String)> =
+            only.axes().flat_map(|(axis, values)| values.iter().map(move |value| (axis, value))).collect();
         for batch in self.reader {
             let batch = batch.map_err(|e| damaged(path, &e))?;
             let columns = shown(path, &batch)?;
-            let is_kept = |row| only.matches(|column| Row { path, columns: &columns, row }.text(column).ok());
+            let value = |column: &str, row| Row { path, columns: &columns, row }.text(column).ok();
+            unseen.retain(|(axis, wanted)| {
+                (0..batch.num_rows()).all(|row| value(axis, row).as_ref() != Some(*wanted))
+            });
+            let is_kept = |row| only.matches(|column| value(column, row));
             let mask: BooleanArray = (0..batch.num_rows()).map(|row| Some(is_kept(row))).collect();
             let batch = filter_record_batch(&batch, &mask).map_err(|e| damaged(path, &e))?;
             if batch.num_rows() > 0 {
@@ -180,8 +191,62 @@ impl Table {
                 kept += batch.num_rows() as u64;
             }
         }
+        unseen.into_iter().try_for_each(|(axis, value)| exists(path, axis, value))?;
         Ok(kept)
     }
+
+    /// The values of a column; none if there is no such column.
+    fn values(self, column: &str) -> Result<BTreeSet<String>, Diagnostic> {
+        let mut values = BTreeSet::new();
+        if self.schema().column_with_name(column).is_some() {
+            self.each(&Wanted::default(), |row| {
+                values.insert(row.text(column)?);
+                Ok(())
+            })?;
+        }
+        values.remove("");
+        Ok(values)
+    }
+}
+
+/// Checks a value that no row of the table at `path` has: it may be that of a case without rows there.
+fn exists(path: &str, axis: &str, value: &str) -> Result<(), Diagnostic> {
+    let path = Path::new(path);
+    let (run, own) = (path.parent().unwrap_or(path), path.file_stem().unwrap_or_default().to_string_lossy());
+    let mut known = BTreeSet::new();
+    for name in [&*own, "flows"] {
+        if let Some(table) = Table::find(run, name)? {
+            known.extend(table.values(axis)?);
+        }
+    }
+    if known.is_empty() || known.contains(value) {
+        return Ok(());
+    }
+    let hint =
+        did_you_mean(value, known.iter().map(String::as_str).filter(|own| own.parse::<u64>().is_err()));
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let message = format!("no row has {axis} = {value}{hint} (available: {})", known.join(", "));
+    Err(Diagnostic::input(message).of(format!("--only {axis}=…")))
+}
+
+/// The error for a run without flows.
+fn unfinished(run: &Path, table: &str) -> Diagnostic {
+    let shown = run.display();
+    let state = match Finished::read(run) {
+        Ok(finished) => finished.state,
+        Err(error) => return error,
+    };
+    let known = format!("`tresse show {shown}` prints what is known");
+    match state {
+        State::UnderWay => Diagnostic::input("the run is in progress, and its tables come at its end")
+            .hint(format!("wait until it has ended; {known} so far")),
+        State::Killed => {
+            let message = "the run was killed, so it has no tables";
+            Diagnostic::input(message).hint(format!("run the experiment again; {known}"))
+        }
+        _ => return Diagnostic::input("does not exist").of(table).hint("run the experiment again"),
+    }
+    .of(shown.to_string())
 }
 
 /// The columns of a batch by their names, as text.

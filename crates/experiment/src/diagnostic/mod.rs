@@ -114,12 +114,64 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The known name closest to `name`, as a question, or nothing.
+/// From this length on, a name may be the beginning of what is meant.
+const BEGINNING: usize = 3;
+
+/// If a name is the beginning of more known names than this, only the closest one is suggested.
+const MOST_BEGUN: usize = 3;
+
+/// The known names closest to `name`, as a question, or nothing: the same one with other capitals, those that begin
+/// with it, or one with nearly the same letters.
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    known
-        .into_iter()
-        .map(|k| (strsim::damerau_levenshtein(name, k), k))
-        .filter(|&(distance, k)| distance <= 1 + k.len() / 4 && distance < k.len())
-        .min()
-        .map_or_else(String::new, |(_, k)| format!("; did you mean `{k}`?"))
+    let known: Vec<&str> = known.into_iter().collect();
+    let lower = name.to_lowercase();
+    let mut begun: Vec<&str> = known
+        .iter()
+        .copied()
+        .filter(|k| name.len() >= BEGINNING && k.to_lowercase().starts_with(&lower))
+        .collect();
+    begun.sort_by_key(|k| k.len());
+    begun.dedup();
+    let same = known.iter().copied().find(|k| k.to_lowercase() == lower);
+    let near = || {
+        let distances = known.iter().map(|&k| (strsim::damerau_levenshtein(&lower, &k.to_lowercase()), k));
+        // Half a short name is another name.
+        let close = distances.filter(|&(distance, k)| distance <= 1 + k.len() / 5 && distance < k.len());
+        close.min().map(|(_, k)| k)
+    };
+    let meant = match (same, begun.len()) {
+        (Some(same), _) => vec![same],
+        (None, 1..=MOST_BEGUN) => begun,
+        (None, 0) => near().into_iter().collect(),
+        (None, _) => near().or(begun.first().copied()).into_iter().collect(),
+    };
+    let meant: Vec<String> = meant.iter().map(|k| format!("`{k}`")).collect();
+    match &meant[..] {
+        [] => String::new(),
+        [others @ .., last] if !others.is_empty() => {
+            format!("; did you mean {} or {last}?", others.join(", "))
+        }
+        [only, ..] => format!("; did you mean {only}?"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::did_you_mean;
+
+    #[test]
+    fn capitals_and_beginnings_come_before_letters() {
+        let known = ["dctcp", "dcm", "goal", "marker", "marking", "websearch-hpcc", "uniform"];
+        for (name, expected) in [
+            ("DCTCP", "; did you mean `dctcp`?"),
+            ("dctpc", "; did you mean `dctcp`?"),
+            ("websearch", "; did you mean `websearch-hpcc`?"),
+            ("mark", "; did you mean `marker` or `marking`?"),
+            ("load", ""),
+            ("unifrom", "; did you mean `uniform`?"),
+            ("d", ""),
+        ] {
+            assert_eq!(did_you_mean(name, known), expected, "{name}");
+        }
+    }
 }

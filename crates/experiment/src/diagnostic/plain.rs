@@ -7,6 +7,9 @@ pub(super) fn plain(message: &str) -> String {
     let message = message.trim_end();
     let mismatch = ["invalid type: ", "invalid value: "].iter().find_map(|head| message.strip_prefix(head));
     if let Some((found, wanted)) = mismatch.and_then(|rest| rest.rsplit_once(", expected ")) {
+        if let Some(whole) = whole(found).filter(|_| wanted.starts_with(['u', 'i'])) {
+            return format!("expected a whole number, found {}; write {whole}", self::found(found));
+        }
         return format!("expected {}, found {}", self::wanted(wanted), self::found(found));
     }
     if let Some((length, wanted)) =
@@ -72,6 +75,12 @@ fn wanted(type_name: &str) -> String {
     }
 }
 
+/// The whole number that a number with a point or an exponent stands for.
+fn whole(described: &str) -> Option<i64> {
+    let number: f64 = described.strip_prefix("floating point ")?.trim_matches('`').parse().ok()?;
+    (number.fract() == 0.0 && number.abs() < 1e15).then_some(number as i64)
+}
+
 /// What was found.
 fn found(described: &str) -> String {
     let value = |kind: &str| described.strip_prefix(kind).map(|value| value.trim_matches('`').to_owned());
@@ -95,6 +104,14 @@ mod tests {
             (
                 "invalid type: string \"three\", expected u32",
                 "expected a whole number from 0 to 4294967295, found \"three\"",
+            ),
+            (
+                "invalid type: floating point `1000.0`, expected u64",
+                "expected a whole number, found 1000.0; write 1000",
+            ),
+            (
+                "invalid type: floating point `1.5`, expected u64",
+                "expected a whole number of at least 0, found 1.5",
             ),
             ("invalid value: integer `-1`, expected u64", "expected a whole number of at least 0, found -1"),
             ("invalid type: boolean `true`, expected f64", "expected a number, found true"),

@@ -97,7 +97,11 @@ impl Hosts {
             Host::Number(number) if *number < self.count => Ok(*number),
             Host::Number(number) => Err(format!("there is no host {number}: hosts are 0 to {last}")),
             Host::Name(name) => self.names.get(name).copied().ok_or_else(|| {
-                let hint = did_you_mean(name, self.names.keys().map(|k| &**k));
+                // A host with another number is not what was meant.
+                let is_numbered =
+                    name.strip_prefix("host ").is_some_and(|number| number.parse::<u32>().is_ok());
+                let known = self.names.keys().map(|k| &**k).filter(|_| !is_numbered);
+                let hint = did_you_mean(name, known);
                 format!("there is no host `{name}`{hint}: hosts are 0 to {last}, or named as in the topology")
             }),
         }

@@ -37,6 +37,20 @@ impl Wanted {
         Self(self.0.iter().filter(|(axis, _)| is_there(axis)).cloned().collect())
     }
 
+    /// What is wrong if a value is an option of its own, as in `scheme=xmp,pattern=random`.
+    pub fn joined(&self) -> Option<String> {
+        self.axes().find_map(|(axis, values)| {
+            let other = values.iter().skip(1).position(|value| value.contains('='))?;
+            let (own, others) = values.split_at(other + 1);
+            Some(format!(
+                "`{}` is not a value of {axis}; each axis needs its own option: `--only {axis}={} --only {}`",
+                others[0],
+                own.join(","),
+                others.join(",")
+            ))
+        })
+    }
+
     /// Whether it names values on this axis.
     pub fn names(&self, axis: &str) -> bool {
         self.axes().any(|(own, _)| own == axis)

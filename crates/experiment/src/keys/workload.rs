@@ -129,8 +129,8 @@ pub enum Pairs {
     InterRack,
 }
 
-/// Hosts, each by name (`"host 3"`), as a whole rack or pod (`"rack 0"`), or by numbers (`"0..50"`, excluding the
-/// last).
+/// Hosts, each by name (`"host 3"`), as a whole rack or pod (`"rack 0"`), or by numbers (`"0..50"` or `"host 0..50"`,
+/// excluding the last).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum HostSet {

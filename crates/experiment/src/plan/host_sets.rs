@@ -58,6 +58,8 @@ impl HostSets<'_> {
             }
         }
         if let Some((first, end)) = text.split_once("..") {
+            // As links take `spine 0..8`.
+            let first = first.trim().strip_prefix("host ").unwrap_or(first);
             let bounds = (first.trim().parse::<u32>(), end.trim().parse::<u32>());
             let n = self.fabric.hosts();
             return match bounds {

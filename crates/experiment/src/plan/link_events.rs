@@ -93,9 +93,16 @@ pub(crate) fn resolve(
         if let Some(after) = key.reroute_after {
             let wrong = |message: &str| Err(at("reroute_after", message.to_owned()));
             match &what {
-                What::Rate(..) => return wrong("the shortest paths do not depend on rates"),
+                What::Rate(..) => {
+                    return wrong(
+                        "`reroute_after` is for links that fail: the shortest paths do not depend on rates",
+                    );
+                }
                 _ if fixed => {
-                    return wrong("fixed routes stay the same; a load balancer finds other paths");
+                    return wrong(
+                        "`reroute_after` needs paths that can change, but fixed routes stay the same: set `routing` in \
+                         [fabric] to a load balancer, such as routing = \"ecmp\"",
+                    );
                 }
                 _ => {
                     bounded(after).map_err(|e| at("reroute_after", e))?;

@@ -357,14 +357,8 @@ fn keep(cases: Vec<Case>, filter: &str) -> Result<Vec<Case>, String> {
             let hint = did_you_mean(key, keys.iter().copied());
             return Err(format!("there is no axis `{key}`{hint} (available: {})", keys.join(", ")));
         }
-        if let Some(other) = values.iter().skip(1).position(|value| value.contains('=')) {
-            let (own, others) = values.split_at(other + 1);
-            return Err(format!(
-                "`{}` is not a value of {key}; each axis needs its own option: `--only {key}={} --only {}`",
-                others[0],
-                own.join(","),
-                others.join(",")
-            ));
+        if let Some(wrong) = wanted.joined() {
+            return Err(wrong);
         }
         let known: IndexSet<String> = cases.iter().filter_map(|c| c.axes().swap_remove(key)).collect();
         if let Some(unknown) = values.iter().find(|value| !known.contains(*value)) {

@@ -44,14 +44,34 @@ pub fn find(name: &str) -> Result<Source, Diagnostic> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Source { name: name.to_owned(), text }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let known = built_in::known();
+            let mut known = built_in::known();
+            known.extend(files_beside(path));
             let hint = did_you_mean(name, known.iter().map(String::as_str));
             let message =
                 format!("there is no experiment `{name}`: neither a built-in name nor a file{hint}");
             Err(Diagnostic::input(message).hint("`tresse list experiments` lists the built-in ones"))
         }
+        Err(_) if path.join("run.json").is_file() => {
+            let message = format!("{name} is the folder of a run, not an experiment");
+            Err(Diagnostic::input(message).hint(format!("`tresse show {name}` prints the run")))
+        }
+        Err(_) if path.is_dir() => {
+            let message = format!("{name} is a folder, not an experiment");
+            Err(Diagnostic::input(message).hint("name a TOML file in it, or a built-in experiment"))
+        }
         Err(error) => Err(Diagnostic::io("cannot be read", path, error)),
     }
+}
+
+/// The TOML files in the folder that `path` would be in, as `path` is written.
+fn files_beside(path: &Path) -> Vec<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten().flatten();
+    let names = entries.map(|entry| path.with_file_name(entry.file_name()));
+    let files = names.filter(|path| path.extension().is_some_and(|own| own == "toml"));
+    let mut files: Vec<String> = files.map(|path| path.display().to_string()).collect();
+    files.sort_unstable();
+    files
 }
 
 /// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`; `check`
@@ -77,7 +97,7 @@ pub(crate) fn load(
             (path.clone(), place(&source, &keys, "[profile.quick]"))
         }));
         recheck(&resolved, check)
-            .map_err(|e| source.error_below(&["profile", "quick"], "[profile.quick]", &e).hint(KEYS))?;
+            .map_err(|e| with_keys(source.error_below(&["profile", "quick"], "[profile.quick]", &e)))?;
     }
     let base = resolved.clone();
     let mut paths = Vec::new();
@@ -87,7 +107,7 @@ pub(crate) fn load(
         let cause = format!("--set {setting}");
         recheck(&resolved, check).map_err(|e| {
             let hint = setting_hint::hint(&resolved, setting, &e.message);
-            Diagnostic::input(e.message).of(&cause).hint(hint)
+            Diagnostic { hint, ..Diagnostic::input(e.message).of(&cause) }
         })?;
         overrides.extend(of_variants.into_iter().chain([path]).map(|path| (path, cause.clone())));
     }
@@ -194,7 +214,16 @@ fn refuse_dates(value: &Spanned<DeValue>) -> Result<(), Wrong> {
 }
 
 /// The hint if a table laid over an experiment is wrong.
-pub(crate) const KEYS: &str = "`tresse schema` lists every key";
+const KEYS: &str = "`tresse schema` lists every key";
+
+fn is_unknown_key(message: &str) -> bool {
+    message.starts_with("unknown key")
+}
+
+/// With the hint where to find all keys, if a key is unknown.
+pub(crate) fn with_keys(error: Diagnostic) -> Diagnostic {
+    if is_unknown_key(&error.message) { error.hint(KEYS) } else { error }
+}
 
 /// Checks an experiment again after it was changed.
 ///
@@ -254,6 +283,11 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnost
         // the experiment is read again.
         at = match at.entry(key).or_insert_with(|| Value::Table(Table::new())) {
             Value::Table(t) => t,
+            Value::Array(_) => {
+                let message = format!("`{key}` is a list, whose entries cannot be set one by one");
+                let hint = format!("a variant may have another list: `[[variants.NAME.{key}]]` in the file");
+                return Err(bad(message).hint(hint));
+            }
             _ => return Err(bad(format!("`{key}` is not a table"))),
         };
     }

@@ -1,17 +1,15 @@
 //! Suggestions for a wrong `--set`.
 
 use serde_json::Value as Json;
-use toml::Table;
+use toml::{Table, Value};
 
 use crate::plan::schema::schema;
-use crate::read::KEYS;
+use crate::read::{KEYS, is_unknown_key};
 
 /// A setting closer to what was probably meant, if `message` and the setting allow a guess; otherwise where to find
-/// all keys.
-pub(super) fn hint(table: &Table, setting: &str, message: &str) -> String {
-    let Some((path, text)) = setting.split_once('=').map(|(path, text)| (path.trim(), text.trim())) else {
-        return KEYS.to_owned();
-    };
+/// all keys, if its key is unknown.
+pub(super) fn hint(table: &Table, setting: &str, message: &str) -> Option<String> {
+    let (path, text) = setting.split_once('=').map(|(path, text)| (path.trim(), text.trim()))?;
     let with_unit = || {
         let (_, example) = message.strip_prefix("a bare number")?.rsplit_once(", such as ")?;
         let unit = example.trim_matches('"').trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -32,7 +30,8 @@ pub(super) fn hint(table: &Table, setting: &str, message: &str) -> String {
             format!("did you mean {}?", settings.join(" or "))
         })
     };
-    with_unit().or_else(a_list).or_else(longer).unwrap_or_else(|| KEYS.to_owned())
+    let keys = || is_unknown_key(message).then(|| KEYS.to_owned());
+    with_unit().or_else(a_list).or_else(longer).or_else(keys)
 }
 
 /// The paths of the keys with this name, one table below the top; for named tables, in the first existing one.
@@ -40,16 +39,31 @@ fn places(table: &Table, key: &str) -> Vec<String> {
     let schema = serde_json::to_value(schema()).expect("plain data");
     let has = |of: &Json| properties(&schema, of).iter().any(|own| own.get(key).is_some());
     let tops = schema["properties"].as_object().into_iter().flatten();
-    let paths = tops.filter_map(|(top, of)| {
+    let paths = tops.flat_map(|(top, of)| {
         if has(of) {
-            return Some(format!("{top}.{key}"));
+            return vec![format!("{top}.{key}")];
         }
-        of.get("additionalProperties").filter(|of| has(of))?;
-        let (name, _) = table.get(top)?.as_table()?.iter().find(|(_, own)| own.is_table())?;
-        Some(format!("{top}.{name}.{key}"))
+        if !of.get("additionalProperties").is_some_and(has) {
+            return Vec::new();
+        }
+        let named = table.get(top).and_then(Value::as_table).into_iter().flatten();
+        let Some((name, own)) = named.filter_map(|(name, own)| Some((name, own.as_table()?))).next() else {
+            return Vec::new();
+        };
+        match own.get("parts").and_then(Value::as_table) {
+            // Of a workload with parts, few keys are its own.
+            Some(parts) if !own.contains_key(key) && !OF_WHOLE.contains(&key) => {
+                let has_it = parts.iter().filter(|(_, part)| part.get(key).is_some());
+                has_it.map(|(part, _)| format!("{top}.{name}.parts.{part}.{key}")).collect()
+            }
+            _ => vec![format!("{top}.{name}.{key}")],
+        }
     });
     paths.collect()
 }
+
+/// The keys that a workload with parts may have.
+const OF_WHOLE: [&str; 3] = ["parts", "duration", "class"];
 
 /// The path of the first key with this name in the file, below its top.
 fn below(table: &Table, key: &str) -> Option<String> {

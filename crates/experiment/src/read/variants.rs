@@ -60,7 +60,7 @@ fn one(base: &Loaded, name: &str, variant: &Variant) -> Result<LoadedVariant, Di
     let mut changes = Vec::new();
     read::merge(&mut table, &variant.over, "", &mut changes);
     read::recheck(&table, base.check)
-        .map_err(|e| base.source.error_below(&["variants", name], &header, &e).hint(read::KEYS))?;
+        .map_err(|e| read::with_keys(base.source.error_below(&["variants", name], &header, &e)))?;
     let mut overrides = base.overrides.clone();
     overrides.extend(changes.into_iter().map(|(path, ..)| {
         let keys: Vec<&str> = ["variants", name].into_iter().chain(path.split('.')).collect();

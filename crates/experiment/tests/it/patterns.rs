@@ -42,7 +42,11 @@ fn a_wrong_key_is_told_where_it_stands() {
         ),
         ("datagrams = 5\n", "5", "a bare number 5 has no unit"),
         ("duration = 5\n", "5", "a bare number 5 has no unit"),
-        ("[workloads.x.parts.y]\npattern = \"perm\"\n", "\"perm\"", "unknown value `perm`, expected one of"),
+        (
+            "[workloads.x.parts.y]\npattern = \"perm\"\n",
+            "\"perm\"",
+            "unknown value `perm`; did you mean `permutation`?",
+        ),
         ("[workloads.x.parts.y]\nsize = 5\npattern = \"random\"\n", "5", "a bare number 5 has no unit"),
         (
             "[[workloads.x.flow]]\nfrom = 0\nto = 1\nsize = 5\n[workloads.x]\npattern = \"flows\"\n",

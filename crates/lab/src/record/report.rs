@@ -75,7 +75,7 @@ pub struct Report {
     /// The cases and seeds that gave up, and why: flows waited forever.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
-    /// What was not recorded although it was requested, and why.
+    /// What did not happen or was not recorded although it was requested, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The cases.

@@ -24,6 +24,10 @@ impl Folder {
     /// # Errors
     /// If it cannot be created, or another run holds it.
     pub fn hold(path: &Path) -> Result<Self, Diagnostic> {
+        if path.is_file() {
+            let message = format!("{} is a file, but results need a folder", path.display());
+            return Err(Diagnostic::input(message).hint(ANOTHER));
+        }
         fs::create_dir_all(path).map_err(|e| Diagnostic::io("cannot be created", path, e))?;
         let held = match lock(path, FlockArg::LockExclusiveNonblock) {
             Ok(held) => Some(held),

@@ -71,7 +71,7 @@ fn what_cannot_be_exported_is_told() {
     assert!(key.contains("there is no key `group`"), "{key}");
     for format in [Format::Perfetto, Format::Qlog, Format::Flent, Format::Csv, Format::Arrow] {
         let none = refused(format, None, &["scheme=olia"]);
-        assert!(none.contains("no row is left"), "{none}");
+        assert!(none.contains("no row has scheme = olia; did you mean `lia`?"), "{none}");
     }
     for format in [Format::Qlog, Format::Flent] {
         let several = refused(format, None, &[]);

@@ -86,7 +86,7 @@ impl At<'_> {
     /// This many flows in total.
     pub(crate) fn flows(&self, key: &str, flows: u64) -> Result<u64, Diagnostic> {
         match flows {
-            0 => Err(self.wrong(key, "at least one")),
+            0 => Err(self.wrong(key, "0: at least 1")),
             n if n > MOST_FLOWS => {
                 // As it was measured: what is known of a flow is kept until its case ends, and is there twice then.
                 let gigabytes = u128::from(n) * 560 / 1_000_000_000;

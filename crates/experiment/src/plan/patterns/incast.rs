@@ -44,8 +44,18 @@ impl Keys for Incast {
         let mut senders = at.hosts("senders", self.senders.as_ref())?;
         senders.retain(|&host| host != receiver);
         if let Some(servers) = self.servers {
-            let servers = at.number("servers", Some(servers), 1, senders.len() as u32)?;
-            senders.truncate(servers as usize);
+            let (hosts, most) = (at.fabric.hosts(), senders.len());
+            let wrong = |message: String| Err(at.wrong("servers", &message));
+            match (servers as usize, &self.senders) {
+                (0, _) => return wrong("0 servers: at least 1 must send".to_owned()),
+                (n, None) if n > most => {
+                    return wrong(format!("{n} servers: this fabric has {hosts} hosts, so at most {most}"));
+                }
+                (n, Some(_)) if n > most => {
+                    return wrong(format!("{n} servers: `senders` has only {most}"));
+                }
+                (n, _) => senders.truncate(n),
+            }
         }
         if senders.is_empty() {
             return Err(at.wrong("senders", "no host is left to send"));
