@@ -20,6 +20,7 @@ mod header;
 mod hooks;
 mod included;
 mod load;
+mod mistakes;
 mod parameters;
 mod raw;
 mod registry;

@@ -8,7 +8,7 @@ use tresse_units::{Parameter, Whole};
 
 use crate::CWND_LIMIT;
 use crate::header;
-use crate::parameters::{check_defaults, declared_parameters, declared_text};
+use crate::parameters::{declared_parameters, declared_text};
 use crate::raw::{Cause, IGNORE_MARK, RawAlias, RawController};
 use crate::user_file::{Build, Code, UserFile};
 
@@ -57,7 +57,7 @@ pub enum Signal {
 }
 
 impl Signal {
-    const ALL: [(u32, Self); 6] = [
+    pub(crate) const ALL: [(u32, Self); 6] = [
         (1, Self::Loss),
         (2, Self::Ecn),
         (4, Self::CeExact),
@@ -93,7 +93,7 @@ pub enum Exception {
 }
 
 impl Exception {
-    const ALL: [(u32, Self); 4] =
+    pub(crate) const ALL: [(u32, Self); 4] =
         [(1, Self::Lowers), (2, Self::IgnoresMark), (4, Self::FastStart), (8, Self::Leaps)];
 
     /// The name that `--json` uses.
@@ -127,7 +127,7 @@ pub enum Claim {
 }
 
 impl Claim {
-    const ALL: [(u32, Self); 2] = [(1, Self::NotAboveReno), (2, Self::RttRatios)];
+    pub(crate) const ALL: [(u32, Self); 2] = [(1, Self::NotAboveReno), (2, Self::RttRatios)];
 
     /// The name that `--json` uses.
     pub fn name(self) -> &'static str {
@@ -256,49 +256,6 @@ impl Controller {
         unsafe { declared_parameters(self.raw.parameters, self.raw.parameter_count) }
     }
 
-    /// Checks the declaration for mistakes that a C compiler cannot see.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        let name = self.name();
-        if self.min_cwnd() == 0 {
-            return Err(format!("{name}: .min_cwnd must be at least 1 packet"));
-        }
-        self.check_flags().map_err(|wrong| format!("{name}: {wrong}"))?;
-        self.raw.check_hooks().map_err(|wrong| format!("{name}: {wrong}"))?;
-        check_defaults(name, &self.parameters())
-    }
-
-    /// Refuses flags that `controller.h` does not define: they would mean nothing.
-    fn check_flags(&self) -> Result<(), String> {
-        let RawController { signals, exceptions, claims, .. } = *self.raw;
-        for (field, flags, known) in [
-            ("signals", signals, bits(&Signal::ALL)),
-            ("exceptions", exceptions, bits(&Exception::ALL)),
-            ("claims", claims, bits(&Claim::ALL)),
-        ] {
-            let unknown = flags & !known;
-            if unknown != 0 {
-                return Err(format!(".{field} has flags that controller.h does not define ({unknown:#x})"));
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses a `.single` that names no controller; those of the file itself are `own`.
-    pub(crate) fn check_single(&self, own: &[Controller]) -> Result<(), String> {
-        let Some(single) = self.single() else { return Ok(()) };
-        let mut known: Vec<&str> = all().iter().chain(own).map(Self::name).collect();
-        if known.contains(&single) {
-            return Ok(());
-        }
-        known.sort_unstable();
-        known.dedup();
-        let name = self.name();
-        Err(format!(
-            "{name}: .single names `{single}`, which is no controller (available: {})",
-            known.join(", ")
-        ))
-    }
-
     /// The controller of which this is a second name (`ALIAS(name, of, …)`).
     pub fn alias_of(&self) -> Option<&'static str> {
         self.alias.map(|_| string(self.raw.name))
@@ -393,11 +350,6 @@ pub fn all() -> Vec<Controller> {
 /// The controller with that name, built in or loaded.
 pub fn find(name: &str) -> Option<Controller> {
     all().into_iter().find(|c| c.name() == name)
-}
-
-/// All bits of a table of flags.
-fn bits<T>(flags: &[(u32, T)]) -> u32 {
-    flags.iter().fold(0, |all, (bit, _)| all | bit)
 }
 
 /// A string of a declaration; an omitted one is empty.

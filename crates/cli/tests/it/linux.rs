@@ -93,7 +93,7 @@ fn a_bad_name_or_place_changes_nothing() {
         (&["lia", "--name", "tr_t_none", "--default", "--netns", "no-such-namespace"], "no-such-namespace"),
         (&["lia", "--name", "tr_t_none", "--default", "--netns", "../etc"], "no slash"),
         (&["lai"], "did you mean `lia`?"),
-        (&["xmp", "--param", "beta=1"], "outside 2..=64"),
+        (&["xmp", "--param", "beta=1"], "not from 2 to 64"),
         (&["no-such-file.c"], "no-such-file.c"),
     ] {
         let said = fails(tresse(dir.path()).arg("attach").args(arguments), 2);
