@@ -193,7 +193,7 @@ fn what_is_wrong_is_told_with_its_line() {
             "`k` is a fat tree's; this network has `multipath_users` and `tcp_users`",
         ),
         (swap("\"dumbbell\"\npairs = 4", "\"parking-lot\"\nhops = 1001"), "hops = 1001: 1 to 1000"),
-        (swap("\"dumbbell\"", "\"dumbell\""), "unknown value `dumbell`, expected one of `fat-tree`"),
+        (swap("\"dumbbell\"", "\"dumbell\""), "unknown value `dumbell`; did you mean `dumbbell`?"),
         (
             swap("bottleneck = \"1Gbps\"", "core = \"1Gbps\""),
             "there is no layer `core` (available: access, bottleneck)",

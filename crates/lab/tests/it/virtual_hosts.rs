@@ -149,7 +149,10 @@ fn a_remapped_virtual_nic_goes_on_at_its_new_place() {
 #[test]
 fn what_is_wrong_is_named() {
     for (settings, expected) in [
-        (&["fabric.virtual_hosts.mapping='disjiont'"][..], "unknown value `disjiont`, expected one of"),
+        (
+            &["fabric.virtual_hosts.mapping='disjiont'"][..],
+            "unknown value `disjiont`; did you mean `disjoint`?",
+        ),
         (&["fabric.virtual_hosts.mapping=3"], "\"half-shared\" or \"hashed\", or a list of them"),
         (&["fabric.virtual_hosts.mapping=['shared']"], "1 mappings for 2 hosts: expected one for each"),
         (&["fabric.virtual_hosts.nics=0"], "48 virtual NICs on 0 physical ones: at least one of each"),
