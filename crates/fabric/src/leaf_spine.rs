@@ -45,7 +45,7 @@ pub struct LeafSpine {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LeafSpineError {
     /// There is none of this.
-    #[error("a leaf-spine needs at least one {0}")]
+    #[error("this leaf-spine has no {0}: at least 1 is needed")]
     None(&'static str),
     /// There are more ports than fit.
     #[error("{ports} ports: a network has fewer than 2^23")]
@@ -64,7 +64,7 @@ impl LeafSpine {
     /// If there is no leaf, spine or host, or if there are 2^23 ports.
     pub fn topology(&self) -> Result<Topology, LeafSpineError> {
         let Self { leaves, spines, hosts_per_leaf, .. } = *self;
-        let named = [(leaves, "leaf"), (spines, "spine"), (hosts_per_leaf, "host per leaf")];
+        let named = [(leaves, "leaves"), (spines, "spines"), (hosts_per_leaf, "hosts")];
         if let Some((_, name)) = named.iter().find(|(n, _)| *n == 0) {
             return Err(LeafSpineError::None(name));
         }

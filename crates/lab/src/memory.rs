@@ -104,6 +104,18 @@ fn limited(limits: &str, status: &str) -> Option<u64> {
     [("Max address space", "VmSize:"), ("Max data size", "VmData:")].into_iter().filter_map(left).min()
 }
 
+/// The memory left in the control group of the process, or in one above it (Linux, version 2).
+fn group() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let own = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    let root = Path::new("/sys/fs/cgroup");
+    let left = |group: &Path| -> Option<u64> {
+        let number = |file| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
+        Some(number("memory.max")?.saturating_sub(number("memory.current")?))
+    };
+    root.join(own).ancestors().take_while(|group| group.starts_with(root)).filter_map(left).min()
+}
+
 #[cfg(test)]
 mod tests {
     use super::limited;
@@ -122,16 +134,4 @@ mod tests {
         assert_eq!(limited(&limits("1000000000", "2000000"), status), Some(976_000));
         assert_eq!(limited(&limits("1000", "unlimited"), status), Some(0));
     }
-}
-
-/// The memory left in the control group of the process, or in one above it (Linux, version 2).
-fn group() -> Option<u64> {
-    let text = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let own = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    let root = Path::new("/sys/fs/cgroup");
-    let left = |group: &Path| -> Option<u64> {
-        let number = |file| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
-        Some(number("memory.max")?.saturating_sub(number("memory.current")?))
-    };
-    root.join(own).ancestors().take_while(|group| group.starts_with(root)).filter_map(left).min()
 }

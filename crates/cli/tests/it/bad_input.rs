@@ -185,7 +185,7 @@ fn parts_and_lists_have_settings_of_their_own() {
         ("workloads.mix.parts.web.flows=0", "0: at least 1"),
         ("workloads.mix.parts.fanin.receivers=host 48", "no host `host 48`: hosts are 0 to 3"),
         ("workloads.mix.parts.fanin.receivers=host 0..2", "an incast has one receiver"),
-        ("fabric.leaves=0", "a leaf-spine needs at least one leaf"),
+        ("fabric.leaves=0", "this leaf-spine has no leaves: at least 1 is needed"),
     ] {
         let message = fails(tresse(dir.path()).args(["run", "parts.toml", "--set", setting]), 2);
         assert!(message.contains(expected), "{setting}: {message}");

@@ -135,8 +135,12 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
     let same = known.iter().copied().find(|k| k.to_lowercase() == lower);
     let near = || {
         let distances = known.iter().map(|&k| (strsim::damerau_levenshtein(&lower, &k.to_lowercase()), k));
-        // Half a short name is another name.
-        let close = distances.filter(|&(distance, k)| distance <= 1 + k.len() / 5 && distance < k.len());
+        // Half of a short name may be wrong, but not its beginning.
+        let is_close = |&(distance, k): &(usize, &str)| {
+            let begins_alike = k.to_lowercase().chars().next() == lower.chars().next();
+            distance <= 1 + k.len() / 4 && distance < k.len() && (2 * distance < k.len() || begins_alike)
+        };
+        let close = distances.filter(is_close);
         close.min().map(|(_, k)| k)
     };
     let meant = match (same, begun.len()) {
@@ -161,13 +165,14 @@ mod tests {
 
     #[test]
     fn capitals_and_beginnings_come_before_letters() {
-        let known = ["dctcp", "dcm", "goal", "marker", "marking", "websearch-hpcc", "uniform"];
+        let known = ["dctcp", "dcm", "ecmp", "goal", "marker", "marking", "websearch-hpcc", "uniform"];
         for (name, expected) in [
             ("DCTCP", "; did you mean `dctcp`?"),
             ("dctpc", "; did you mean `dctcp`?"),
             ("websearch", "; did you mean `websearch-hpcc`?"),
             ("mark", "; did you mean `marker` or `marking`?"),
             ("load", ""),
+            ("empc", "; did you mean `ecmp`?"),
             ("unifrom", "; did you mean `uniform`?"),
             ("d", ""),
         ] {

@@ -109,7 +109,8 @@ pub(crate) fn describe(why: &Why, fabric: &Topology, down: Option<u32>, waiting:
     let hint = match down.map(|port| fabric.end_names(port)) {
         Some([a, b]) => format!(
             "the link between {a} and {b} has failed for good: let it come back (failed = false), or let a load \
-             balancer route around it (`reroute_after`)"
+             balancer route around it (`reroute_after`); with `handshake`, a connection opens its other subflows only \
+             after the handshake of the first, so it also waits if that one's path has failed"
         ),
         None => "no link is down: check `rate`, `queue` and `loss` in [fabric]".to_owned(),
     };

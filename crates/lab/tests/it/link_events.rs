@@ -121,6 +121,7 @@ fn a_run_whose_flows_wait_for_ever_ends_and_says_why() {
         "xmp-1 permutation seed 1: the flow from host 0 to host 1 of round 1 and 1 others wait forever",
         "nothing has arrived for 10000s",
         "the link between leaf 0 and spine 0 has failed for good: let it come back",
+        "with `handshake`, a connection opens its other subflows only after the handshake of the first",
     ] {
         assert!(error.contains(part), "{part}: {error}");
     }
@@ -198,12 +199,12 @@ fn what_is_wrong_with_a_change_is_told_with_its_line() {
         (
             &fixed,
             change("1s", link, "failed = true\nreroute_after = \"1ms\""),
-            "t.toml:37:17: fixed routes stay the same; a load balancer finds other paths",
+            "t.toml:37:17: `reroute_after` needs paths that can change, but fixed routes stay the same: set `routing`",
         ),
         (
             &ecmp,
             change("1s", link, "rate = \"1Mbps\"\nreroute_after = \"1ms\""),
-            "t.toml:38:17: the shortest paths do not depend on rates",
+            "t.toml:38:17: `reroute_after` is for links that fail: the shortest paths do not depend on rates",
         ),
     ] {
         let error = plan(&(text.clone() + &more)).expect_err(expected);

@@ -199,7 +199,7 @@ fn a_range_of_links_is_each_of_them() {
 fn what_is_wrong_with_a_network_is_told_with_its_line() {
     let link = |keys: &str| format!("[[fabric.links]]\n{keys}\n");
     for (old, new, more, expected) in [
-        ("leaves = 4", "leaves = 0", "", "t.toml:4:10: a leaf-spine needs at least one leaf"),
+        ("leaves = 4", "leaves = 0", "", "t.toml:4:10: this leaf-spine has no leaves: at least 1 is needed"),
         ("leaves = 4\n", "", "", "t.toml:3:12: a leaf-spine needs `leaves`, such as leaves = 4"),
         ("leaves = 4", "leaves = 4\nk = 4", "", "t.toml:5:5: `k` is a fat tree's; a leaf-spine has `leaves`"),
         (
