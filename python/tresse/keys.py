@@ -145,8 +145,8 @@ Pairs: TypeAlias = Literal["any", "inter-rack"]
 """
 
 HostSet: TypeAlias = str | Sequence[str]
-"""Hosts, each by name (`"host 3"`), as a whole rack or pod (`"rack 0"`), or by numbers (`"0..50"`,
-excluding the last).
+"""Hosts, each by name (`"host 3"`), as a whole rack or pod (`"rack 0"`), or by numbers (`"0..50"` or
+`"host 0..50"`, excluding the last).
 """
 
 LoadOn: TypeAlias = Literal["bisection", "access"]
