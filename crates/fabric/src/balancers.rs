@@ -210,7 +210,7 @@ static ALL: &[Declaration] = &[
     },
     Declaration {
         name: "plb",
-        title: "PLB, set at hosts (`plb` in `[transport]`): a host changes the hash of a flow that stays congested",
+        title: "PLB (`plb` in `[transport]`): a host changes the hash of a flow that stays congested",
         source: "Qureshi et al., SIGCOMM 2022; Linux 6.2, net/ipv4/tcp_plb.c",
         parameters: PLB,
         follows: Follows::Host,

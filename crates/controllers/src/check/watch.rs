@@ -149,13 +149,15 @@ impl Watched {
     }
 
     /// A fraction of a packet, less than one, may be left from before any ACK, or by a cut: so over no run of ACKs
-    /// without a cut may the gain be a whole packet above Reno's. A slow start at another pace ends between two packets:
-    /// one that finds the window with its fraction below ssthresh still counts in full.
+    /// without a cut may the gain be a whole packet above Reno's. A slow start at another pace ends between two
+    /// packets: one more that finds the window below ssthresh, with its fraction, counts in full.
     fn beside_reno(&mut self, i: usize, was: u32, is: u32, delivered: u32, ssthresh: u32) {
         let room = ssthresh.saturating_sub(was);
-        let slow = if room > 0 { delivered.min(room + 1) } else { 0 };
+        let slow = delivered.min(room);
+        let between = if room > 0 && delivered > room { ONE } else { 0 };
         let window = i128::from(was) + i128::from(slow);
-        let reno = i128::from(slow) * ONE + i128::from(delivered - slow) * ((ONE + window - 1) / window);
+        let avoidance = i128::from(delivered - slow) * ((ONE + window - 1) / window);
+        let reno = i128::from(slow) * ONE + between + avoidance;
         let gain = (i128::from(is) - i128::from(was)) * ONE;
         self.excess[i] = (self.excess[i] + gain - reno).max(0);
         if self.excess[i] >= ONE {

@@ -83,5 +83,5 @@ fn what_cannot_be_exported_is_told() {
     }
     let dir = without("flows");
     let running = exported_from(dir.path(), Format::Qlog, None, &[]).expect_err("it has not ended");
-    assert!(running.contains("the run has not ended"), "{running}");
+    assert!(running.contains("flows.parquet: does not exist"), "{running}");
 }
