@@ -1,10 +1,8 @@
 //! A sweep: its points, which of them are computed, and the folder that keeps their results.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -19,6 +17,7 @@ use crate::journal::{Head, Journal, Kept};
 use crate::plan::Plan;
 use crate::record::{Cost, Record, Status};
 use crate::rows;
+use crate::shard::{SHARD, Shard};
 use crate::spec::Base;
 use crate::table;
 
@@ -59,14 +58,6 @@ struct State {
     computed: usize,
     /// How many were computed when `todo` was last sorted.
     ordered: usize,
-}
-
-/// One of several parts of a sweep, such as the task of a Slurm array: `3/10` is the third of ten.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shard {
-    /// Its number, from 1.
-    index: usize,
-    of: usize,
 }
 
 /// The progress of a sweep.
@@ -135,39 +126,6 @@ impl Finished {
         self.failures.values().sum()
     }
 }
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts =
-            text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
-        match parts {
-            Some((index, of)) if (1..=of).contains(&index) => Ok(Self { index, of }),
-            _ => Err("a shard is I/N with I from 1 to N, such as 3/10".to_owned()),
-        }
-    }
-}
-
-impl fmt::Display for Shard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.index, self.of)
-    }
-}
-
-impl Shard {
-    /// The name of its subfolder in the folder of the sweep.
-    fn name(self) -> String {
-        format!("{SHARD}{}-of-{}", self.index, self.of)
-    }
-
-    fn has(self, place: usize) -> bool {
-        place % self.of == self.index - 1
-    }
-}
-
-/// The prefix of the names of shards' folders.
-const SHARD: &str = "shard-";
 
 impl Sweep {
     /// Makes the points of a plan and takes the folder `out`, or the next `sweeps/NAME-N`. Points in its journal

@@ -40,7 +40,6 @@ fn refusal(name: &str, body: &str) -> String {
 #[test]
 fn what_bpf_cannot_compute_does_not_compile() {
     for (name, body, place, cause) in [
-        ("a_float", "s->cwnd += (u32)(s->cwnd * 0.5);", "FILE:5:", "no floating point"),
         (
             "a_wide_product",
             "s->cwnd += (u32)(((unsigned __int128)s->word * a->delivered) >> 64);",
@@ -92,7 +91,7 @@ fn a_signal_that_no_kernel_gives_is_refused_by_name() {
     let folder = TempDir::new().expect("a temporary folder");
     let (_, scheme) = controller(&folder, "hops", "SIGNAL_LOSS | SIGNAL_NEXT_HOP", "s->cwnd++;");
     match attach(&scheme, None, &Default::No) {
-        Err(Error::Machine(text)) => {
+        Err(Error::Input(text)) => {
             assert!(text.contains("hops") && text.contains("the next hop"), "{text}")
         }
         other => panic!("{other:?}"),
