@@ -18,11 +18,11 @@ use crate::table::Table;
 /// of every parameter's range. What must hold:
 ///
 ///   returns                    no division by 0, no endless loop
-///   own_subflow, own_fields    a hook writes only its own subflow, there the controller's fields
+///   own_subflow, own_fields    a hook writes only the controller's fields of its own subflow
 ///   never_lowers, growth       `grow` adds at most the packets that were delivered
 ///   never_raised_by_congestion, floor
 ///                              a cut is between .min_cwnd and the window
-///   determinism, permutation   no memory elsewhere; a subflow's number means nothing
+///   determinism, permutation   no state elsewhere; renumbering subflows changes nothing
 ///
 /// For a controller with the hook `report`, which gets random reports, these replace the rules on cuts
 /// and growth:
