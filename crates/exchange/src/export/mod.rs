@@ -66,9 +66,9 @@ pub fn wanted(settings: &[String]) -> Result<Wanted, Diagnostic> {
 /// fixed tables.
 ///
 /// # Errors
-/// If the run has no such rows, or none with one of the values, or has not ended, does not have a table that the format needs, or cannot be
-/// read; if `out` cannot be written; if the format can hold only one case and there are several; or if it
-/// takes no table.
+/// If the run has no such rows, or none with one of the values; if it has not ended, does not have a table that the
+/// format needs, or cannot be read; if `out` cannot be written; if the format can hold only one case and there are
+/// several; or if it takes no table.
 pub fn export(
     run: &Path,
     format: Format,
