@@ -44,7 +44,6 @@ const MAY: &[(&str, &[&str])] = &[
     ),
     ("report", &["units", "experiment", "fabric", "lab"]),
     ("embed", &["units", "experiment", "lab", "sim"]),
-    ("quic", &["units", "controllers"]),
 ];
 
 /// These may depend on all.
