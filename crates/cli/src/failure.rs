@@ -81,15 +81,6 @@ impl From<LoadError> for Failure {
     }
 }
 
-impl From<tresse_linux::Error> for Failure {
-    fn from(error: tresse_linux::Error) -> Self {
-        match error {
-            tresse_linux::Error::Input(message) => Self::Input(message),
-            tresse_linux::Error::Machine(message) => Self::Machine(message),
-        }
-    }
-}
-
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         // Whoever read our output has gone: nothing is left to be said.

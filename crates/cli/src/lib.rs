@@ -11,18 +11,16 @@ mod claims;
 mod columns;
 mod compare;
 mod controller;
-mod daemon;
-mod doctor;
 mod evaluate;
 mod export;
 mod failure;
 mod flowing;
 mod import;
 mod interrupt;
-mod linux;
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+mod kernel;
 mod list;
 mod manual;
-mod mark;
 mod memory;
 mod optimum;
 mod output;
@@ -40,12 +38,12 @@ mod show;
 mod sweep;
 mod sweep_table;
 mod table;
-mod testbed;
 mod topology;
 mod tune;
-mod twin;
 mod view;
 mod width;
+#[cfg(not(all(feature = "kernel", target_os = "linux")))]
+mod without_kernel;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -53,6 +51,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Arg, FromArgMatches, Parser, Subcommand};
+#[cfg(not(all(feature = "kernel", target_os = "linux")))]
+use without_kernel as kernel;
 
 pub use compare::compact;
 pub use controller::{controller, ended};
@@ -87,9 +87,6 @@ enum Command {
     Tune(tune::Args),
     Evaluate(evaluate::Args),
     #[command(subcommand)]
-    Testbed(testbed::Command),
-    Twin(twin::Args),
-    #[command(subcommand)]
     Topology(topology::Command),
     Import(import::Args),
     Export(export::Args),
@@ -99,14 +96,9 @@ enum Command {
     Controller(controller::Command),
     #[command(subcommand)]
     Balancer(balancer::Command),
-    #[command(subcommand)]
-    Mark(mark::Command),
     Bench(bench::Args),
-    Attach(linux::AttachArgs),
-    Detach(linux::DetachArgs),
-    Status(linux::StatusArgs),
-    Daemon(daemon::Args),
-    Doctor(doctor::Args),
+    #[command(flatten)]
+    Kernel(kernel::Command),
     /// Print the JSON Schema of an experiment file
     ///
     /// Editors use it to complete and check experiment files.
@@ -135,8 +127,6 @@ pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>)
         Command::Sweep(args) => sweep::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
-        Command::Testbed(command) => testbed::run(command),
-        Command::Twin(args) => twin::run(args),
         Command::Topology(command) => topology::run(command),
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
@@ -144,13 +134,8 @@ pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>)
         Command::Explain(args) => list::explain(&args),
         Command::Controller(command) => controller::run(command),
         Command::Balancer(command) => balancer::run(command),
-        Command::Mark(command) => mark::run(command),
         Command::Bench(args) => bench::run(&args),
-        Command::Attach(args) => linux::attach(&args),
-        Command::Detach(args) => linux::detach(&args),
-        Command::Status(args) => linux::status(&args),
-        Command::Daemon(args) => daemon::run(&args),
-        Command::Doctor(args) => doctor::run(&args),
+        Command::Kernel(command) => kernel::run(command),
         Command::Schema => output::print(&schema()),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use tresse_controllers::check::{Breach, Invariant, SCRIPTS, Statistics, check_apart};
 use tresse_controllers::{ConfiguredController, Controller};
-use tresse_linux::Program;
 
 use crate::failure::Failure;
+use crate::kernel::{self, Program};
 use crate::output::print_json;
 use crate::table::Table;
 
@@ -94,12 +94,10 @@ pub fn hold(controller: Controller) -> Result<Held, Failure> {
 /// If the verifier or the compiler refuses it.
 pub fn verify(controller: Controller) -> Result<Kernel, Failure> {
     let scheme = ConfiguredController::new(controller, []).map_err(|e| Failure::Input(e.to_string()))?;
-    match tresse_linux::check(&scheme) {
+    match kernel::verify(&scheme) {
         Ok(programs) => Ok(Ok(programs)),
-        Err(tresse_linux::Error::Machine(lacks)) => {
-            Ok(Err(lacks.lines().next().unwrap_or_default().to_owned()))
-        }
-        Err(error) => Err(error.into()),
+        Err(Failure::Machine(lacks)) => Ok(Err(lacks.lines().next().unwrap_or_default().to_owned())),
+        Err(error) => Err(error),
     }
 }
 

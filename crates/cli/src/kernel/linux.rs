@@ -164,7 +164,7 @@ pub fn status(args: &StatusArgs) -> Result<(), Failure> {
             write!(out, "{table}")?;
         }
     }
-    daemon.map_or(Ok(()), |daemon| crate::daemon::show(&daemon, &mut out))?;
+    daemon.map_or(Ok(()), |daemon| super::daemon::show(&daemon, &mut out))?;
     Ok(())
 }
 

@@ -12,14 +12,14 @@ use tresse_lab::{Folder, Options, Report, Watch};
 use tresse_report::twin::{FILE, SIDES};
 use tresse_testbed::{Scale, Truth};
 
+use super::testbed;
 use crate::chosen::Chosen;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::{pretty, print_json};
 use crate::progress::{self, Mode};
 use crate::table::Table;
-use crate::testbed;
-use crate::twin::rows::{Target, TwinCase};
+use rows::{Target, TwinCase};
 
 /// Run an experiment in simulation and on real hosts, side by side
 ///

@@ -6,8 +6,8 @@ use serde_json::Value;
 use tresse_lab::metric::intervals::half_width_95;
 use tresse_lab::{CaseResult, Metrics, Report};
 
+use super::sampled::{Samples, Sums, samples};
 use crate::failure::Failure;
-use crate::twin::sampled::{Samples, Sums, samples};
 
 /// A case on both sides.
 #[derive(Debug, Serialize)]
