@@ -1,6 +1,7 @@
-//! Progress on stderr: simulated time, packet-hops per second, time left.
+//! Progress on stderr: simulated time, packet-hops per second, time left, and each row of the table when it is known.
 
-use std::io::{IsTerminal, stderr};
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, Write, stderr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -8,12 +9,15 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
-use tresse_lab::Watch;
+use tresse_lab::{CaseResult, Watch};
+
+use crate::report;
 
 /// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// A bar if stderr is a terminal
+    /// A bar if stderr is a terminal; the row of each case as soon as it is complete, if the run takes longer than
+    /// ten seconds
     Auto,
     /// Nothing
     Never,
@@ -27,11 +31,13 @@ pub struct Display {
     thread: Option<JoinHandle<()>>,
 }
 
+/// A run that ends sooner shows its rows in its table only.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Shows the progress of the units of `watch`.
 pub fn start(watch: &Arc<Watch>, mode: Mode) -> Display {
     let end = Arc::new(AtomicBool::new(false));
-    let shown = mode == Mode::Json || (mode == Mode::Auto && stderr().is_terminal());
-    let thread = shown.then(|| {
+    let thread = (mode != Mode::Never).then(|| {
         let (watch, end) = (Arc::clone(watch), Arc::clone(&end));
         thread::spawn(move || display(&watch, mode, &end))
     });
@@ -52,38 +58,73 @@ impl Display {
 
 fn display(watch: &Watch, mode: Mode, end: &AtomicBool) {
     let start = clock();
-    let bar = (mode == Mode::Auto).then(|| {
+    let bar = (mode == Mode::Auto && stderr().is_terminal()).then(|| {
         let bar = ProgressBar::new(1000);
         let style = "{bar:24} {percent:>3} %  {msg}";
         bar.set_style(ProgressStyle::with_template(style).expect("the template is constant"));
         bar
     });
+    let mut rows = Rows::default();
     while !end.load(Ordering::Relaxed) {
         thread::park_timeout(Duration::from_millis(if bar.is_some() { 200 } else { 1000 }));
         let s = watch.standing();
-        let elapsed = start.elapsed().as_secs_f64();
-        let speed = s.hops as f64 / elapsed;
-        let left = s.left(elapsed);
-        if let Some(bar) = &bar {
-            bar.set_position((s.share * 1000.0) as u64);
-            let left = left.map_or("…".to_owned(), |left| format!("{left:.0} s left"));
-            let undecided = match &s.undecided[..] {
-                [] => String::new(),
-                claims => format!("  undecided: {}", claims.join(", ")),
-            };
-            let running = s.running.join(", ");
-            bar.set_message(format!("{:.1} M packet-hops/s, {left}  {running}{undecided}", speed / 1e6));
-        } else {
+        let elapsed = start.elapsed();
+        let speed = s.hops as f64 / elapsed.as_secs_f64();
+        let left = s.left(elapsed.as_secs_f64());
+        if mode == Mode::Json {
             let line = serde_json::json!({
                 "schema": "tresse/progress/1", "share": s.share, "units": s.units, "units_done": s.done,
                 "packet_hops": s.hops, "packet_hops_per_s": speed, "left_s": left,
                 "undecided": s.undecided,
             });
             eprintln!("{line}");
+            continue;
+        }
+        let left = left.map_or("…".to_owned(), |left| format!("{left:.0} s left"));
+        if elapsed > PATIENCE && s.done < s.units {
+            for row in watch.complete(rows.seen).map(|cases| rows.new_lines(&cases)).unwrap_or_default() {
+                match &bar {
+                    Some(bar) => bar.println(row),
+                    // It may be closed.
+                    None => drop(writeln!(stderr(), "{row}  ({left})")),
+                }
+            }
+        }
+        if let Some(bar) = &bar {
+            bar.set_position((s.share * 1000.0) as u64);
+            let undecided = match &s.undecided[..] {
+                [] => String::new(),
+                claims => format!("  undecided: {}", claims.join(", ")),
+            };
+            let running = s.running.join(", ");
+            bar.set_message(format!("{:.1} M packet-hops/s, {left}  {running}{undecided}", speed / 1e6));
         }
     }
     if let Some(bar) = bar {
         bar.finish_and_clear();
+    }
+}
+
+/// The rows of the table that were shown while the run goes on.
+#[derive(Default)]
+struct Rows {
+    /// How many cases were complete at the last look.
+    seen: usize,
+    /// The labels of the cases whose rows were shown.
+    shown: BTreeSet<String>,
+}
+
+impl Rows {
+    /// The lines for the cases that are new: the head first, if these are the first.
+    fn new_lines(&mut self, cases: &[CaseResult]) -> Vec<String> {
+        self.seen = cases.len();
+        // As wide as it is: a line is a row.
+        let table = report::usual(cases).text(None);
+        let mut lines = table.lines();
+        let head = lines.next().filter(|_| self.shown.is_empty());
+        let new = cases.iter().zip(lines).filter(|(case, _)| self.shown.insert(case.label()));
+        let rows: Vec<_> = new.map(|(_, line)| line.to_owned()).collect();
+        head.map(str::to_owned).into_iter().chain(rows).collect()
     }
 }
 

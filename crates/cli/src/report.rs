@@ -181,7 +181,7 @@ fn end(report: &Report, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// The table of an experiment that names no metrics.
-fn usual(cases: &[CaseResult]) -> Table {
+pub fn usual(cases: &[CaseResult]) -> Table {
     let rest = [
         "Mbit/s",
         "±95 %",

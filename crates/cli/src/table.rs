@@ -81,7 +81,7 @@ impl Table {
     }
 
     /// As text, in lines of at most `width` columns if possible. Columns without a value are left out.
-    fn text(&self, width: Option<usize>) -> String {
+    pub fn text(&self, width: Option<usize>) -> String {
         let shown: Vec<usize> = (0..self.head.len()).filter(|&c| !self.is_empty(c)).collect();
         let longest = |c: usize| {
             iter::once(&self.head).chain(self.cells()).map(|r| r[c].chars().count()).max().unwrap_or(0)

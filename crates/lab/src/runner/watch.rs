@@ -16,6 +16,7 @@ use tresse_experiment::read::{Loaded, Profile};
 use crate::clock;
 use crate::record::progress::Progress;
 use crate::record::report::{Report, Status};
+use crate::record::results::CaseResult;
 use crate::runner::standing::ProgressFile;
 use crate::stopping_rule::Undecided;
 use crate::store::Tables;
@@ -200,6 +201,13 @@ impl Watch {
         let Some(open) = open.as_mut() else { return Ok(()) };
         open.file.report = report.clone();
         open.save()
+    }
+
+    /// The cases that are complete, under all their seeds, in the order of the plan; `None` if they are `shown` many.
+    pub fn complete(&self, shown: usize) -> Option<Vec<CaseResult>> {
+        let open = self.lock();
+        let cases = &open.as_ref()?.file.report.cases;
+        (cases.len() != shown).then(|| cases.clone())
     }
 
     /// Records the progress; does nothing if the folder was closed. A failure does not end the run.
