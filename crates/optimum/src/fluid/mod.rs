@@ -27,6 +27,7 @@
 
 mod balance;
 mod controller;
+mod dopri5;
 mod heard;
 mod law;
 mod laws;
