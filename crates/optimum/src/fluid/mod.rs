@@ -31,6 +31,7 @@ mod dopri5;
 mod heard;
 mod law;
 mod laws;
+mod lu;
 mod network;
 mod olia;
 mod price;
