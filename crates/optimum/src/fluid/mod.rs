@@ -27,9 +27,11 @@
 
 mod balance;
 mod controller;
+mod dopri5;
 mod heard;
 mod law;
 mod laws;
+mod lu;
 mod network;
 mod olia;
 mod price;

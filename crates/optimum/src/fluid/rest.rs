@@ -8,8 +8,7 @@
 //! found, as it does for the motion. And an unstable rest point, which the motion would leave at the smallest
 //! push, can be found too.
 
-use nalgebra::{DMatrix, DVector};
-
+use super::lu::Matrix;
 use super::system::System;
 
 /// The first step is as long as a round of each unknown.
@@ -77,11 +76,11 @@ fn search(system: &System, y: &mut Vec<f64>, settled: f64) -> bool {
 }
 
 /// -T J, with differences instead of derivatives.
-fn jacobian(system: &System, y: &[f64], slope: &[f64], times: &[f64]) -> DMatrix<f64> {
+fn jacobian(system: &System, y: &[f64], slope: &[f64], times: &[f64]) -> Matrix {
     let n = y.len();
     let mut nudged = y.to_vec();
     let mut moved = vec![0.0; n];
-    let mut matrix = DMatrix::zeros(n, n);
+    let mut matrix = Matrix::zeros(n);
     for j in 0..n {
         nudged[j] = y[j] + NUDGE;
         system.derivative(&nudged, &mut moved);
@@ -94,10 +93,9 @@ fn jacobian(system: &System, y: &[f64], slope: &[f64], times: &[f64]) -> DMatrix
 }
 
 /// The change of y in a step of `step` natural times: (1/step - T J) dy = T f.
-fn implicit_step(jacobian: &DMatrix<f64>, slope: &[f64], times: &[f64], step: f64) -> Option<DVector<f64>> {
-    let n = slope.len();
+fn implicit_step(jacobian: &Matrix, slope: &[f64], times: &[f64], step: f64) -> Option<Vec<f64>> {
     let mut matrix = jacobian.clone();
-    (0..n).for_each(|i| matrix[(i, i)] += 1.0 / step);
-    let right = DVector::from_iterator(n, slope.iter().zip(times).map(|(f, t)| f * t));
-    matrix.lu().solve(&right)
+    (0..slope.len()).for_each(|i| matrix[(i, i)] += 1.0 / step);
+    let right: Vec<f64> = slope.iter().zip(times).map(|(f, t)| f * t).collect();
+    matrix.solve(&right)
 }

@@ -1,9 +1,6 @@
 //! Integration, over time or until nothing moves any more.
 
-use differential_equations::error::Error;
-use differential_equations::methods::ExplicitRungeKutta;
-use differential_equations::prelude::*;
-
+use super::dopri5::{self, Failure, Reason};
 use super::network::{FluidError, Network};
 use super::rest;
 use super::system::System;
@@ -19,7 +16,6 @@ const UNMOVED: f64 = 1e-6;
 const UNBOUNDED: f64 = 1e9;
 /// Steps that a search for an equilibrium may take by default.
 const MOST_STEPS: usize = 1_000_000;
-const TOO_MANY: &str = "too many steps";
 
 /// A fluid model in motion.
 ///
@@ -101,7 +97,7 @@ impl Fluid {
     pub fn advance(&mut self, seconds: f64, samples: usize) -> Result<Vec<State>, FluidError> {
         let mut states = Vec::with_capacity(samples);
         for _ in 0..samples.max(1) {
-            self.integrate(seconds / samples.max(1) as f64, MOST_STEPS)?;
+            self.integrate(seconds / samples.max(1) as f64, MOST_STEPS).map_err(|f| self.failed(f))?;
             states.push(self.state());
         }
         Ok(states)
@@ -146,11 +142,9 @@ impl Fluid {
             let left = most_steps.saturating_sub(steps).max(1);
             match self.integrate(interval, left) {
                 Ok(taken) => steps += taken,
+                Err(failure) if failure.reason == Reason::StepSize => return Err(self.failed(failure)),
                 // Time and state stay at the beginning of this interval.
-                Err(FluidError::Integration { reason, .. }) if reason == TOO_MANY => {
-                    return Err(self.not_settled());
-                }
-                Err(error) => return Err(error),
+                Err(_) => return Err(self.not_settled()),
             }
             let now = self.state();
             if self.residual() < SETTLED || now.moved_since(&before) < UNMOVED {
@@ -173,31 +167,18 @@ impl Fluid {
     }
 
     /// Moves on by `seconds`, in at most `most_steps` steps; returns their number.
-    fn integrate(&mut self, seconds: f64, most_steps: usize) -> Result<usize, FluidError> {
-        let system = &self.system;
-        let equations = |_: f64, y: &Vec<f64>, dy: &mut Vec<f64>| {
-            system.derivative(y, dy);
+    fn integrate(&mut self, seconds: f64, most_steps: usize) -> Result<usize, Failure> {
+        let equations = |y: &[f64], dy: &mut [f64]| {
+            self.system.derivative(y, dy);
         };
-        let method = ExplicitRungeKutta::dopri5().rtol(TOLERANCE).atol(TOLERANCE).max_steps(most_steps);
-        let solution = IVP::ode_from_fn(equations, 0.0, seconds, self.y.clone())
-            .t_eval([seconds])
-            .method(method)
-            .solve()
-            .map_err(|e| self.failed(&e))?;
-        let steps = solution.steps.total();
-        self.y = solution.y.into_iter().next_back().expect("t_eval keeps the state at the end");
+        let (y, steps) = dopri5::integrate(equations, self.y.clone(), seconds, TOLERANCE, most_steps)?;
+        self.y = y;
         self.time_s += seconds;
         Ok(steps)
     }
 
-    fn failed(&self, error: &Error<f64, Vec<f64>>) -> FluidError {
-        let (passed, reason) = match error {
-            Error::MaxSteps { t, .. } => (*t, TOO_MANY),
-            Error::StepSize { t, .. } => (*t, "the steps became too small"),
-            Error::Stiffness { t, .. } => (*t, "too stiff"),
-            _ => (0.0, "the solver refused its input"),
-        };
-        FluidError::Integration { at_s: self.time_s + passed, reason: reason.into() }
+    fn failed(&self, failure: Failure) -> FluidError {
+        FluidError::Integration { at_s: self.time_s + failure.time, reason: failure.reason.to_string() }
     }
 
     fn state_of(&self, time_s: f64, y: &[f64]) -> State {
