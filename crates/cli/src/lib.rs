@@ -6,6 +6,7 @@ mod balancer;
 mod bench;
 pub mod catalogue;
 mod changed;
+mod chart;
 mod chosen;
 mod claims;
 mod columns;

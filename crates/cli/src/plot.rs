@@ -6,21 +6,14 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
-use anstyle::{AnsiColor, Style};
 use indexmap::IndexMap;
-use ratatui_core::buffer::Buffer;
-use ratatui_core::layout::Rect;
-use ratatui_core::style::Color;
-use ratatui_core::symbols::Marker;
-use ratatui_core::widgets::Widget;
-use ratatui_widgets::chart::{Axis, Chart, Dataset, GraphType, LegendPosition};
 use tresse_lab::Report;
 use tresse_report::tables::read::{RunTable, read};
 
+use crate::chart::{Axis, Chart};
 use crate::width::of_stdout;
 
-/// The lines of a chart, and its columns if the terminal does not say how many it has.
-const HEIGHT: u16 = 16;
+/// The columns of a chart if the terminal does not say how many it has.
 const WIDTH: usize = 100;
 /// The maximum number of charts; the page has all of them.
 const CHARTS: usize = 6;
@@ -164,18 +157,6 @@ fn rates(samples: &RunTable) -> Result<Vec<Picture>, String> {
     Ok(charts.into_iter().map(picture).collect())
 }
 
-/// One for each line; they are distinguishable on dark and light terminals.
-const COLOURS: [(Color, AnsiColor); LINES] = [
-    (Color::Blue, AnsiColor::Blue),
-    (Color::Yellow, AnsiColor::Yellow),
-    (Color::Cyan, AnsiColor::Cyan),
-    (Color::Red, AnsiColor::Red),
-    (Color::Magenta, AnsiColor::Magenta),
-    (Color::Green, AnsiColor::Green),
-    (Color::Gray, AnsiColor::White),
-    (Color::DarkGray, AnsiColor::BrightBlack),
-];
-
 impl Picture {
     /// As lines of text, `width` columns wide.
     fn draw(&self, width: usize) -> String {
@@ -193,55 +174,24 @@ impl Picture {
         let shown = |value: f64| {
             if self.is_log { label(10f64.powf(value), 10f64.powf(left)) } else { label(value, right - left) }
         };
-        let x = Axis::default()
-            .bounds([left, right])
-            .labels([left, (left + right) / 2.0, right].map(shown))
-            .title(self.x.as_str());
-        let y = Axis::default()
-            .bounds([0.0, top])
-            .labels([0.0, top / 2.0, top].map(|value| label(value, top)))
-            .title(self.y.as_str());
-        let sets = self.lines.iter().zip(COLOURS.iter().cycle());
-        let sets = sets.map(|((name, points), (colour, _))| {
-            Dataset::default()
-                .name(name.as_str())
-                .marker(Marker::Braille)
-                .graph_type(GraphType::Line)
-                .style(*colour)
-                .data(points)
-        });
-        let position = if self.y == "share" { LegendPosition::BottomRight } else { LegendPosition::TopRight };
-        let chart = Chart::new(sets.collect()).x_axis(x).y_axis(y).legend_position(Some(position));
-        let area = Rect::new(0, 0, width.clamp(40, 140) as u16, HEIGHT);
-        let mut buffer = Buffer::empty(area);
-        chart.render(area, &mut buffer);
+        let x = Axis {
+            title: &self.x,
+            ends: [left, right],
+            labels: [left, (left + right) / 2.0, right].map(shown),
+        };
+        let y = Axis {
+            title: &self.y,
+            ends: [0.0, top],
+            labels: [0.0, top / 2.0, top].map(|value| label(value, top)),
+        };
+        let lines = self.lines.iter().map(|(name, points)| (&**name, &**points)).collect();
+        let chart = Chart { x, y, lines }.draw(width.clamp(40, 140));
         let more = match self.left_out {
             0 => String::new(),
             n => format!("and {n} more on the page\n"),
         };
-        format!("{}\n{}{more}", self.title, text(&buffer))
+        format!("{}\n{chart}{more}", self.title)
     }
-}
-
-/// A buffer as text with colours.
-fn text(buffer: &Buffer) -> String {
-    let mut text = String::new();
-    let width = usize::from(buffer.area.width);
-    for line in buffer.content.chunks(width) {
-        let end = line.iter().rposition(|cell| cell.symbol() != " ").map_or(0, |last| last + 1);
-        let mut style = Style::new();
-        for cell in &line[..end] {
-            let colour = COLOURS.iter().find(|(own, _)| *own == cell.fg).map(|(_, ansi)| *ansi);
-            let own = Style::new().fg_color(colour.map(Into::into));
-            if own != style {
-                let _ = write!(text, "{}{}", style.render_reset(), own.render());
-                style = own;
-            }
-            text += cell.symbol();
-        }
-        let _ = writeln!(text, "{}", style.render_reset());
-    }
-    text
 }
 
 /// A number on an axis, with as many digits as the span of the axis requires.

@@ -46,5 +46,5 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     println!("{}", viewer.address);
     io::stdout().flush()?;
     eprintln!("serving the runs in {} until Ctrl-C", args.dir.display());
-    serve(viewer).map_err(|error| Failure::Machine(format!("the viewer: {error}")))
+    serve(viewer)
 }

@@ -33,7 +33,7 @@ pub fn write(folders: &[PathBuf], out: &mut dyn Write) -> Result<(), Diagnostic>
     put(&format!("<script type=\"application/json\" id=\"tresse-head\">{}</script>\n", embedded(&heads)))?;
     for (number, run) in runs.iter().enumerate() {
         for name in run.names() {
-            let failed = |e: arrow::error::ArrowError| Diagnostic::input(format!("the table {name}: {e}"));
+            let failed = |e: arrow_schema::ArrowError| Diagnostic::input(format!("the table {name}: {e}"));
             let Some(packed) = run.packed(&name).map_err(failed)? else { continue };
             put(&format!("<script type=\"application/gzip\" id=\"tresse-{number}-{name}\">"))?;
             put(&BASE64_STANDARD.encode(packed))?;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use arrow::error::ArrowError;
+use arrow_schema::ArrowError;
 use indexmap::IndexMap;
 use serde_json::Value;
 use tresse_experiment::diagnostic::Diagnostic;

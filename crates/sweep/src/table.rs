@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array};
-use arrow::datatypes::{Field, Schema};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array};
+use arrow_schema::{Field, Schema};
 use indexmap::IndexSet;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
-use tracing_subscriber::EnvFilter;
+use tracing::level_filters::LevelFilter;
 use tresse_linux::daemon::{self, Config, Done, Status};
 
 use crate::failure::Failure;
@@ -60,9 +60,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    let filter =
-        EnvFilter::try_new(&args.log).map_err(|e| Failure::Input(format!("--log {}: {e}", args.log)))?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false);
+    let level: LevelFilter = args.log.parse().map_err(|_| {
+        let log = &args.log;
+        Failure::Input(format!("--log {log}: there is no such level\n\nhint: expected error, warn or info"))
+    })?;
+    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr).with_target(false);
     // The journal has the time of each line itself, and no colours.
     let log = log.with_ansi(io::stderr().is_terminal());
     match args.log_json {

@@ -7,6 +7,7 @@ mod capture;
 mod catalogue;
 mod check;
 mod ci;
+mod clients;
 mod common;
 mod compare;
 mod ended;

@@ -14,12 +14,12 @@ use crate::common::{fails, tresse, wait_until};
 use crate::page::{SHORT, short, twin};
 
 /// A viewer that ends with the test.
-struct Viewer {
-    process: Child,
+pub struct Viewer {
+    pub process: Child,
     /// `127.0.0.1:PORT`
-    host: String,
+    pub host: String,
     /// `/WORD/`
-    path: String,
+    pub path: String,
 }
 
 impl Drop for Viewer {
@@ -30,7 +30,7 @@ impl Drop for Viewer {
 }
 
 impl Viewer {
-    fn start(dir: &Path) -> Self {
+    pub fn start(dir: &Path) -> Self {
         let mut process = Process::new(env!("CARGO_BIN_EXE_tresse"))
             .current_dir(dir)
             .args(["view", "runs"])
@@ -75,7 +75,7 @@ impl Viewer {
     }
 
     /// The list of runs.
-    fn runs(&self) -> Vec<Value> {
+    pub fn runs(&self) -> Vec<Value> {
         let (code, text) = self.own("api/runs");
         assert_eq!(code, 200, "{text}");
         let list: Value = serde_json::from_str(&text).expect("JSON");

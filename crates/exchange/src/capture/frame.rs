@@ -1,22 +1,8 @@
-//! Frames and their blocks in a pcapng file.
+//! Ethernet frames.
 
-use std::borrow::Cow;
-use std::io::Write;
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use etherparse::{EtherType, Ethernet2Header, IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
-use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::pcapng::blocks::interface_description::{
-    InterfaceDescriptionBlock, InterfaceDescriptionOption,
-};
-use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
-use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
-use pcap_file::{DataLink, Endianness, PcapError};
-
-/// Nanoseconds: the finest resolution that Wireshark shows.
-const RESOLUTION: u8 = 9;
-const PS_PER_NS: u64 = 1000;
 
 /// The payload of packets, whose content is not simulated.
 static PAYLOAD: LazyLock<Vec<u8>> = LazyLock::new(|| vec![0; usize::from(u16::MAX)]);
@@ -76,65 +62,6 @@ pub(crate) fn udp(ip: &Ip, ports: [u16; 2], head: &[u8], payload: u32) -> Option
     let header = UdpHeader::with_ipv4_checksum(ports[0], ports[1], &network, &carried).ok()?;
     let headers = [&ethernet.to_bytes()[..], &network.to_bytes(), &header.to_bytes(), head].concat();
     Some(Frame { length: headers.len() + payload as usize, headers })
-}
-
-/// A file being written.
-pub(crate) struct File<'a> {
-    writer: PcapNgWriter<&'a mut dyn Write>,
-}
-
-impl<'a> File<'a> {
-    /// With an interface for each of `hosts`; `comment` is about the whole file.
-    pub fn new(
-        out: &'a mut dyn Write,
-        comment: &str,
-        hosts: impl Iterator<Item = u32>,
-    ) -> Result<Self, PcapError> {
-        let program = format!("tresse {}", env!("CARGO_PKG_VERSION"));
-        let section = SectionHeaderBlock {
-            // The same bytes on every machine.
-            endianness: Endianness::Little,
-            options: vec![
-                SectionHeaderOption::Comment(comment.to_owned().into()),
-                SectionHeaderOption::UserApplication(program.into()),
-            ],
-            ..SectionHeaderBlock::default()
-        };
-        let mut writer = PcapNgWriter::with_section_header(out, section)?;
-        for host in hosts {
-            let interface = InterfaceDescriptionBlock {
-                linktype: DataLink::ETHERNET,
-                snaplen: 0,
-                options: vec![
-                    InterfaceDescriptionOption::IfName(format!("host {host}").into()),
-                    InterfaceDescriptionOption::IfTsResol(RESOLUTION),
-                ],
-            };
-            writer.write_block(&interface.into_block())?;
-        }
-        Ok(Self { writer })
-    }
-
-    /// A frame that the host of an interface sent or received at `time`, ps.
-    pub fn add(
-        &mut self,
-        interface: u32,
-        (time, sent): (u64, bool),
-        frame: &Frame,
-        comments: Vec<String>,
-    ) -> Result<(), PcapError> {
-        // epb_flags, bits 0 and 1: 1 inbound, 2 outbound.
-        let mut options = vec![EnhancedPacketOption::Flags(if sent { 2 } else { 1 })];
-        options.extend(comments.into_iter().map(|comment| EnhancedPacketOption::Comment(comment.into())));
-        let block = EnhancedPacketBlock {
-            interface_id: interface,
-            timestamp: Duration::from_nanos(time / PS_PER_NS),
-            original_len: frame.length as u32,
-            data: Cow::Borrowed(&frame.headers),
-            options,
-        };
-        self.writer.write_block(&block.into_block()).map(drop)
-    }
 }
 
 #[cfg(test)]

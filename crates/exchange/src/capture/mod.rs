@@ -5,14 +5,15 @@ mod connections;
 mod frame;
 mod mptcp;
 mod packet;
+mod pcapng;
 mod tcp;
 mod udp;
 
 use tresse_lab::record::packet::Kind;
 
 pub(crate) use self::connections::Connections;
-pub(crate) use self::frame::File;
 pub(crate) use self::packet::Packet;
+pub(crate) use self::pcapng::File;
 pub(crate) use self::tcp::{Made, Tcp};
 
 /// The frame of a packet, preceded by those of a handshake that was not simulated. `several`: its connection

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::datatypes::{UInt32Type, UInt64Type};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{UInt32Type, UInt64Type};
+use arrow_array::{Array, RecordBatch};
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::wanted::Wanted;
 use tresse_lab::record::packet::{Kind, Packet as Recorded};

@@ -1,10 +1,9 @@
 //! A capture: the packets that the network card of each recorded host would have seen.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
-use pcap_file::PcapError;
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::wanted::Wanted;
 use tresse_lab::Finished;
@@ -40,7 +39,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     connections.fix();
 
     let comment = format!("{}: {}", name(run), label(&axes, &case));
-    let mut file = File::new(out, &comment, hosts.iter().copied()).map_err(failed)?;
+    let mut file = File::new(out, &comment, hosts.iter().copied()).map_err(unwritten)?;
     let (mut tcp, mut made_up) = (Tcp::default(), 0);
     rows.each(|row| {
         // Groups may have schemes other than the one in the case's name.
@@ -52,7 +51,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
         made_up += made.len() as u64 - 1;
         let interface = hosts.range(..row.host).count() as u32;
         for Made { frame, sent, comments } in made {
-            file.add(interface, (row.time, sent), &frame, comments).map_err(failed)?;
+            file.add(interface, (row.time, sent), &frame, &comments).map_err(unwritten)?;
         }
         Ok(())
     })?;
@@ -105,11 +104,4 @@ fn too_large(run: &Path, row: &Packet) -> Diagnostic {
     ))
     .of(run.display().to_string())
     .hint("use `[transport] mss = \"60kB\"` or less")
-}
-
-fn failed(error: PcapError) -> Diagnostic {
-    unwritten(match error {
-        PcapError::IoError(error) => error,
-        other => io::Error::other(other),
-    })
 }

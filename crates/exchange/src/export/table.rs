@@ -5,14 +5,14 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use arrow::array::{BooleanArray, RecordBatch, RecordBatchReader};
-use arrow::compute::filter_record_batch;
-use arrow::datatypes::SchemaRef;
-use arrow::util::display::{ArrayFormatter, FormatOptions};
+use arrow_array::{BooleanArray, RecordBatch, RecordBatchReader};
+use arrow_schema::SchemaRef;
+use arrow_select::filter::filter_record_batch;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
 use tresse_experiment::keys::wanted::Wanted;
-use tresse_lab::{Finished, State, store};
+use tresse_lab::store::{self, Values};
+use tresse_lab::{Finished, State};
 
 /// How a run gets an optional table.
 const REMEDIES: [(&str, &str); 9] = [
@@ -43,7 +43,7 @@ pub(super) struct Table {
 pub(super) struct Row<'a> {
     path: &'a str,
     /// The columns of the rows in the same batch.
-    columns: &'a [(String, ArrayFormatter<'a>)],
+    columns: &'a [(String, Values<'a>)],
     row: usize,
 }
 
@@ -56,7 +56,7 @@ impl Row<'_> {
                 format!("there is no column `{column}`: did another version of this program write it?");
             damaged(self.path, &message)
         })?;
-        Ok(values.value(self.row).to_string())
+        Ok(values.text(self.row).unwrap_or_default().into_owned())
     }
 
     /// The number in a column; `None` if it is missing.
@@ -151,7 +151,7 @@ impl Table {
         mut show: impl FnMut(&Row) -> Result<(), Diagnostic>,
     ) -> Result<u64, Diagnostic> {
         self.batches(only, |path, batch| {
-            let columns = shown(path, batch)?;
+            let columns = named(path, batch)?;
             (0..batch.num_rows()).try_for_each(|row| show(&Row { path, columns: &columns, row }))
         })
     }
@@ -178,7 +178,7 @@ impl Table {
             only.axes().flat_map(|(axis, values)| values.iter().map(move |value| (axis, value))).collect();
         for batch in self.reader {
             let batch = batch.map_err(|e| damaged(path, &e))?;
-            let columns = shown(path, &batch)?;
+            let columns = named(path, &batch)?;
             let value = |column: &str, row| Row { path, columns: &columns, row }.text(column).ok();
             unseen.retain(|(axis, wanted)| {
                 (0..batch.num_rows()).all(|row| value(axis, row).as_ref() != Some(*wanted))
@@ -249,12 +249,12 @@ fn unfinished(run: &Path, table: &str) -> Diagnostic {
     .of(shown.to_string())
 }
 
-/// The columns of a batch by their names, as text.
-fn shown<'a>(path: &str, batch: &'a RecordBatch) -> Result<Vec<(String, ArrayFormatter<'a>)>, Diagnostic> {
-    let options = FormatOptions::default();
+/// The columns of a batch by their names.
+fn named<'a>(path: &str, batch: &'a RecordBatch) -> Result<Vec<(String, Values<'a>)>, Diagnostic> {
     let columns = batch.schema_ref().fields().iter().zip(batch.columns()).map(|(field, values)| {
-        let values = ArrayFormatter::try_new(values, &options).map_err(|e| damaged(path, &e))?;
-        Ok((field.name().clone(), values))
+        let name = field.name();
+        let values = Values::of(values).map_err(|e| damaged(path, &format!("the column `{name}`: {e}")))?;
+        Ok((name.clone(), values))
     });
     columns.collect()
 }

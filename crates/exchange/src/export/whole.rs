@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use arrow::error::ArrowError;
-use arrow::ipc::writer::FileWriter;
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::ArrowError;
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::wanted::Wanted;
 

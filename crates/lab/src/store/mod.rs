@@ -5,12 +5,13 @@ pub mod finished;
 pub mod folder;
 mod packets;
 mod table;
+mod values;
 
 use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, StringArray, UInt32Array, UInt64Array};
+use arrow_array::{ArrayRef, StringArray, UInt32Array, UInt64Array};
 use tresse_controllers::State;
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::plan::{AxisValue, Case};
@@ -25,6 +26,7 @@ use columns::{
     Axes, CONVERGENCE, FLOWS, JOBS, LENGTHS, LINKS, PACKETS, PATHS, QUEUES, RTTS, SAMPLES, UNPAUSED,
 };
 use table::Table;
+pub use values::Values;
 
 /// The meaning of the columns of all tables, in Markdown.
 pub fn explain() -> String {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, StringArray, UInt32Array, UInt64Array};
+use arrow_array::{ArrayRef, BooleanArray, StringArray, UInt32Array, UInt64Array};
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::plan::Case;
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use arrow::array::{ArrayRef, RecordBatch};
-use arrow::datatypes::Schema;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::Schema;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::writer::ColumnCloseResult;
@@ -184,9 +184,10 @@ fn failed(path: &Path, error: ParquetError) -> Diagnostic {
 
 #[cfg(test)]
 mod tests {
-    use arrow::array::{AsArray, StringArray, UInt32Array, UInt64Array};
-    use arrow::compute::concat_batches;
-    use arrow::datatypes::UInt64Type;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::UInt64Type;
+    use arrow_array::{StringArray, UInt32Array, UInt64Array};
+    use arrow_select::concat::concat_batches;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use tempfile::TempDir;
 

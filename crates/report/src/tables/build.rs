@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt32Array};
-use arrow::datatypes::{DataType, Field, Schema, UInt32Type};
-use arrow::error::ArrowError;
-use arrow::ipc::writer::StreamWriter;
+use arrow_array::types::UInt32Type;
+use arrow_array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt32Array};
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::ArrowError;
+use arrow_schema::{DataType, Field, Schema};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -120,9 +121,9 @@ pub fn packed_text(text: &str) -> Vec<u8> {
 mod tests {
     use std::io::Read;
 
-    use arrow::array::AsArray;
-    use arrow::datatypes::Float64Type;
-    use arrow::ipc::reader::StreamReader;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Float64Type;
+    use arrow_ipc::reader::StreamReader;
     use flate2::read::GzDecoder;
 
     use super::*;

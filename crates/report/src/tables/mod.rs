@@ -7,8 +7,8 @@ mod series;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use arrow::array::Array;
-use arrow::datatypes::DataType;
+use arrow_array::Array;
+use arrow_schema::DataType;
 use indexmap::IndexMap;
 use tresse_experiment::Plan;
 use tresse_experiment::plan::link_events::What;

@@ -6,11 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt64Array};
-use arrow::compute::{cast, concat_batches};
-use arrow::datatypes::{DataType, Schema, UInt64Type};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
+use arrow_schema::Schema;
+use arrow_select::concat::concat_batches;
 use indexmap::IndexSet;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use tresse_lab::store::Values;
 
 /// A table that was read completely.
 #[derive(Debug, Clone)]
@@ -108,17 +110,16 @@ impl RunTable {
     /// A column of whole numbers, as u64.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is none, or it is text.
     pub fn numbers(&self, name: &str) -> Result<UInt64Array, String> {
-        let column = self.column(name)?;
-        let cast = cast(column, &DataType::UInt64).map_err(|e| format!("the column `{name}`: {e}"))?;
-        Ok(cast.as_primitive::<UInt64Type>().clone())
+        let values = Values::of(self.column(name)?).map_err(|e| format!("the column `{name}`: {e}"))?;
+        values.numbers().ok_or_else(|| format!("the column `{name}` is text"))
     }
 
     /// A column of numbers without gaps.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is none, or it is text.
     pub fn values(&self, name: &str) -> Result<Vec<u64>, String> {
         Ok(self.numbers(name)?.values().to_vec())
     }

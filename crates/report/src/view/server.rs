@@ -1,28 +1,20 @@
 //! The server of the viewer: on 127.0.0.1 only, behind a random word in its address.
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::io::{self, Read};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
-use axum::Router;
-use axum::body::Body;
-use axum::extract::{Path as UrlPath, RawQuery, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::middleware::{self, Next};
-use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use tokio::net::TcpListener;
-use tokio::sync::watch;
-use tokio_stream::wrappers::WatchStream;
-use tokio_stream::{Stream, StreamExt};
 use tresse_lab::State as RunState;
 use tresse_lab::store::folder::is_held;
 
+use super::connections::{Connections, Place, lock};
+use super::http::{Answer, Connection, Refusal, Request, now};
 use super::list::{RunList, Runs};
 use crate::head::{PageHead, RunHead};
 use crate::page::TEMPLATE;
@@ -30,16 +22,16 @@ use crate::run::{Run, progress};
 
 /// How often the folder is checked while somebody watches.
 const LOOK: Duration = Duration::from_secs(1);
+/// The number of looks after which a watcher hears something, even if nothing has changed.
+const SILENT: u32 = 15;
+const JSON: &str = "application/json";
 /// How many runs that were read are kept in memory.
 const KEPT: usize = 6;
-/// What a page may do: show itself, and ask this server.
-const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src \
-                      data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// A viewer that listens but does not answer yet.
 #[derive(Debug)]
 pub struct Viewer {
-    listener: std::net::TcpListener,
+    listener: TcpListener,
     /// Its address: `http://127.0.0.1:PORT/WORD/`.
     pub address: String,
     shared: Arc<Shared>,
@@ -53,8 +45,8 @@ struct Shared {
     /// the browser.
     token: String,
     runs: Mutex<Runs>,
-    /// The list, as JSON, whenever it changes.
-    changes: watch::Sender<String>,
+    /// The list, as JSON, as watchers last saw it, and when.
+    watched: Mutex<Option<(Instant, Arc<str>)>>,
     kept: Mutex<Vec<Kept>>,
     /// Held while a run is read: a second request for the same run waits, and finds it read.
     reading: Mutex<()>,
@@ -78,77 +70,62 @@ impl Viewer {
         if !dir.is_dir() {
             return Err(io::Error::from(io::ErrorKind::NotADirectory));
         }
-        let listener = std::net::TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
-        listener.set_nonblocking(true)?;
+        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
         let port = listener.local_addr()?.port();
         let mut random = [0; 16];
-        getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
+        File::open("/dev/urandom")?.read_exact(&mut random)?;
         let mut token = String::new();
         for byte in random {
             let _ = write!(token, "{byte:02x}");
         }
         let address = format!("http://127.0.0.1:{port}/{token}/");
         let runs = Mutex::new(Runs::new(dir.clone()));
-        let changes = watch::Sender::new(String::new());
-        let (kept, reading) = (Mutex::default(), Mutex::default());
-        let shared = Shared { dir, port, token, runs, changes, kept, reading };
+        let (watched, kept, reading) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let shared = Shared { dir, port, token, runs, watched, kept, reading };
         Ok(Self { listener, address, shared: Arc::new(shared) })
     }
 }
 
 /// Answers until the process ends.
-///
-/// # Errors
-/// If the system refuses.
-pub fn serve(viewer: Viewer) -> io::Result<()> {
+pub fn serve(viewer: Viewer) -> ! {
     let Viewer { listener, shared, .. } = viewer;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async move {
-        tokio::spawn(look(Arc::clone(&shared)));
-        let app = Router::new()
-            .route("/{token}/", get(page))
-            .route("/{token}/api/runs", get(runs))
-            .route("/{token}/api/events", get(events))
-            .route("/{token}/api/page", get(head))
-            .route("/{token}/api/table", get(table))
-            .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard))
-            .with_state(shared);
-        axum::serve(TcpListener::from_std(listener)?, app).await
-    })
+    let connections = Arc::new(Connections::default());
+    loop {
+        let Ok((stream, _)) = listener.accept() else {
+            pause();
+            continue;
+        };
+        let stream = Arc::new(stream);
+        let place = connections.place(&stream);
+        let shared = Arc::clone(&shared);
+        // Without a thread for it, it is closed.
+        let _ = thread::Builder::new().spawn(move || talk(&shared, stream, &place));
+    }
 }
 
-/// Lets through only requests of this viewer's own page: a page of another origin may reach this port too, even
-/// under its own name that resolves to 127.0.0.1.
-async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
-    let mut own = ["127.0.0.1", "localhost"].map(|host| format!("{host}:{}", shared.port)).to_vec();
-    if shared.port == 80 {
-        own.extend(["127.0.0.1", "localhost"].map(str::to_owned)); // browsers leave this port out
+/// The system has no room for another connection: one must end first.
+#[expect(clippy::disallowed_methods, reason = "it waits for the system")]
+fn pause() {
+    thread::sleep(Duration::from_millis(100));
+}
+
+/// Answers the requests of a connection, until the client has gone or takes too long.
+fn talk(shared: &Shared, stream: Arc<TcpStream>, place: &Place) {
+    let Ok(mut connection) = Connection::new(stream) else { return };
+    let mut goes_on = true;
+    while goes_on && let Some(request) = connection.request() {
+        place.set_busy(true);
+        let answered = match request {
+            Ok(request) => match shared.answer(&request) {
+                Ok(Some(answer)) => connection.answer(&request, &answer),
+                Ok(None) => shared.events(&request, &connection).map(|()| false),
+                Err(refusal) => connection.answer(&request, &refusal.into()),
+            },
+            Err(refusal) => connection.refuse(refusal).map(|()| false),
+        };
+        goes_on = answered.unwrap_or(false); // an error is a client that has gone
+        place.set_busy(false);
     }
-    let headers = request.headers();
-    let is_own = |value: &HeaderValue, prefix: &str| {
-        value.to_str().is_ok_and(|v| v.strip_prefix(prefix).is_some_and(|rest| own.iter().any(|o| o == rest)))
-    };
-    let host = headers.get(header::HOST).is_some_and(|value| is_own(value, ""));
-    let origin = headers.get(header::ORIGIN).is_none_or(|value| is_own(value, "http://"));
-    let token = request.uri().path().split('/').nth(1).unwrap_or_default();
-    let mut response = if !host || !origin {
-        refused(StatusCode::FORBIDDEN, "this address only answers requests from its own page")
-    } else if !is_same(token, &shared.token) {
-        refused(StatusCode::NOT_FOUND, "not found")
-    } else {
-        next.run(request).await
-    };
-    let headers = response.headers_mut();
-    for (name, value) in [
-        ("content-security-policy", POLICY),
-        ("referrer-policy", "no-referrer"),
-        ("x-content-type-options", "nosniff"),
-        ("cross-origin-resource-policy", "same-origin"),
-        ("cache-control", "no-store"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    response
 }
 
 /// Compares in constant time, which does not reveal how much of the secret was right.
@@ -156,89 +133,95 @@ fn is_same(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
 
-fn refused(code: StatusCode, why: &str) -> Response {
-    (code, why.to_owned()).into_response()
-}
-
-async fn page(UrlPath(_): UrlPath<String>) -> Response {
-    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], TEMPLATE).into_response()
-}
-
-async fn runs(State(shared): State<Arc<Shared>>) -> Response {
-    let list = blocking(move || text(&shared.list())).await;
-    ([(header::CONTENT_TYPE, "application/json")], list).into_response()
-}
-
-/// The list whenever it changes.
-async fn events(State(shared): State<Arc<Shared>>) -> Sse<impl Stream<Item = io::Result<Event>>> {
-    // First of all the list as it is now: what changed while nobody listened was not told.
-    let own = Arc::clone(&shared);
-    let list = blocking(move || text(&own.list())).await;
-    shared.changes.send_replace(list);
-    let changes = WatchStream::new(shared.changes.subscribe());
-    let event = |list| Ok(Event::default().event("runs").data(list));
-    Sse::new(changes.map(event)).keep_alive(KeepAlive::default())
-}
-
-/// Checks the folder while somebody watches.
-async fn look(shared: Arc<Shared>) {
-    loop {
-        tokio::time::sleep(LOOK).await;
-        if shared.changes.receiver_count() == 0 {
-            continue;
-        }
-        let own = Arc::clone(&shared);
-        let list = blocking(move || text(&own.list())).await;
-        shared.changes.send_if_modified(|last| {
-            let is_new = *last != list;
-            *last = list;
-            is_new
-        });
-    }
-}
-
-async fn head(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> Response {
-    let ids = values(query.as_deref().unwrap_or_default(), "run");
-    if ids.is_empty() {
-        return refused(StatusCode::BAD_REQUEST, "no run is named");
-    }
-    let read = blocking(move || -> Result<String, Refusal> {
-        let heads: Vec<RunHead> = ids.iter().map(|id| shared.head(id)).collect::<Result<_, _>>()?;
-        let head = PageHead::new(heads);
-        Ok(serde_json::to_string(&head).expect("plain data"))
-    });
-    match read.await {
-        Ok(text) => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
-        Err((code, why)) => refused(code, &why),
-    }
-}
-
-async fn table(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> Response {
-    let query = query.unwrap_or_default();
-    let asked = ["run", "table", "snapshot"].map(|key| values(&query, key).into_iter().next());
-    let [Some(id), Some(name), snapshot] = asked else {
-        return refused(StatusCode::BAD_REQUEST, "no run or no table is named");
-    };
-    let read = blocking(move || -> Result<Vec<u8>, Refusal> {
-        let packed = shared.snapshot(&id, snapshot.as_deref())?.packed(&name);
-        let packed = packed.map_err(|e| (StatusCode::INTERNAL_SERVER_ERROR, e.to_string()))?;
-        packed.ok_or_else(|| (StatusCode::NOT_FOUND, format!("the run has no table {name}")))
-    });
-    match read.await {
-        Ok(packed) => {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
-            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-            (headers, Body::from(packed)).into_response()
-        }
-        Err((code, why)) => refused(code, &why),
-    }
-}
-
-/// Why there is nothing to show.
-type Refusal = (StatusCode, String);
-
 impl Shared {
+    /// What is requested; `None` if it is the list whenever it changes. Only requests of this viewer's own page are let
+    /// through: a page of another origin may reach this port too, even under its own name that resolves to 127.0.0.1.
+    fn answer(&self, request: &Request) -> Result<Option<Answer>, Refusal> {
+        let is_own_host = |value: &str| {
+            ["127.0.0.1", "localhost"].iter().any(|host| match value.strip_prefix(host) {
+                Some("") => self.port == 80, // browsers leave this port out
+                Some(rest) => rest.strip_prefix(':').is_some_and(|port| port == self.port.to_string()),
+                None => false,
+            })
+        };
+        let is_own_origin = |value: &str| value.strip_prefix("http://").is_some_and(is_own_host);
+        let is_own = request.host.as_deref().is_some_and(is_own_host)
+            && request.origin.as_deref().is_none_or(is_own_origin);
+        if !is_own {
+            return Err(Refusal(403, "this address only answers requests from its own page".to_owned()));
+        }
+        let not_found = || Refusal(404, "not found".to_owned());
+        let path = request.path.strip_prefix('/').and_then(|path| path.split_once('/'));
+        let (_, path) = path.filter(|(token, _)| is_same(token, &self.token)).ok_or_else(not_found)?;
+        if !["GET", "HEAD"].contains(&&*request.method) {
+            return Err(Refusal(405, "this can only be read".to_owned()));
+        }
+        Ok(Some(match path {
+            "" => Answer::new("text/html; charset=utf-8", TEMPLATE.as_bytes()),
+            "api/runs" => Answer::new(JSON, text(&self.list()).into_bytes()),
+            "api/events" => return Ok(None),
+            "api/page" => Answer::new(JSON, self.heads(request)?.into_bytes()),
+            "api/table" => {
+                Answer::new("application/octet-stream", self.table(request)?).with("content-encoding", "gzip")
+            }
+            _ => return Err(not_found()),
+        }))
+    }
+
+    /// The list whenever it changes, until the client has gone.
+    ///
+    /// # Errors
+    /// If the client has gone, or takes nothing.
+    fn events(&self, request: &Request, connection: &Connection) -> io::Result<()> {
+        let mut goes_on = connection.begin(request, &Answer::new("text/event-stream", &[][..]))?;
+        let (mut told, mut silent) = (None, 0);
+        while goes_on {
+            let list = self.watched();
+            if told.as_ref() != Some(&list) {
+                connection.write(format!("event: runs\ndata: {list}\n\n").as_bytes())?;
+                (told, silent) = (Some(list), 0);
+            } else if silent == SILENT {
+                connection.write(b":\n\n")?;
+                silent = 0;
+            }
+            silent += 1;
+            goes_on = !connection.has_gone(LOOK);
+        }
+        Ok(())
+    }
+
+    /// The list, which is as old as a look at most: watchers share their looks.
+    fn watched(&self) -> Arc<str> {
+        let mut watched = lock(&self.watched);
+        match &*watched {
+            Some((when, list)) if when.elapsed() < LOOK => Arc::clone(list),
+            _ => {
+                let list: Arc<str> = text(&self.list()).into();
+                *watched = Some((now(), Arc::clone(&list)));
+                list
+            }
+        }
+    }
+
+    fn heads(&self, request: &Request) -> Result<String, Refusal> {
+        let ids = request.values("run");
+        if ids.is_empty() {
+            return Err(Refusal(400, "no run is named".to_owned()));
+        }
+        let heads = ids.iter().map(|id| self.head(id)).collect::<Result<_, _>>()?;
+        Ok(serde_json::to_string(&PageHead::new(heads)).expect("plain data"))
+    }
+
+    fn table(&self, request: &Request) -> Result<Vec<u8>, Refusal> {
+        let asked = ["run", "table", "snapshot"].map(|key| request.values(key).into_iter().next());
+        let [Some(id), Some(name), snapshot] = asked else {
+            return Err(Refusal(400, "no run or no table is named".to_owned()));
+        };
+        let packed = self.snapshot(&id, snapshot.as_deref())?.packed(&name);
+        let packed = packed.map_err(|e| Refusal(500, e.to_string()))?;
+        packed.ok_or_else(|| Refusal(404, format!("the run has no table {name}")))
+    }
+
     fn list(&self) -> RunList {
         lock(&self.runs).list()
     }
@@ -246,17 +229,14 @@ impl Shared {
     /// The run with this name, read again if it has changed, and the key by which its tables are requested.
     fn run(&self, id: &str) -> Result<(Arc<Run>, String), Refusal> {
         let folder = self.folder(id).ok_or_else(|| {
-            (
-                StatusCode::NOT_FOUND,
-                format!("there is no run {id}: it was moved or deleted, or never existed here"),
-            )
+            Refusal(404, format!("there is no run {id}: it was moved or deleted, or never existed here"))
         })?;
         let _one_at_a_time = lock(&self.reading);
         let snapshot = snapshot(&folder);
         if let Some(run) = self.kept(id, &snapshot) {
             return Ok((run, snapshot));
         }
-        let run = Run::read(&folder, id).map_err(|e| (StatusCode::UNPROCESSABLE_ENTITY, e.to_string()))?;
+        let run = Run::read(&folder, id).map_err(|e| Refusal(422, e.to_string()))?;
         let run = Arc::new(run);
         let mut kept = lock(&self.kept);
         kept.insert(0, Kept { id: id.to_owned(), snapshot: snapshot.clone(), run: Arc::clone(&run) });
@@ -286,7 +266,7 @@ impl Shared {
         }
         match self.run(id)? {
             (run, now) if now == wanted => Ok(run),
-            _ => Err((StatusCode::GONE, format!("the run {id} has new results: reload the page"))),
+            _ => Err(Refusal(410, format!("the run {id} has new results: reload the page"))),
         }
     }
 
@@ -338,21 +318,6 @@ fn snapshot(folder: &Path) -> String {
     format!("{:016x}", hash.finish())
 }
 
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
 fn text(list: &RunList) -> String {
     serde_json::to_string(list).expect("plain data")
-}
-
-/// Reads files away from the loop that answers.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    tokio::task::spawn_blocking(work).await.expect("reading does not panic")
-}
-
-/// The values of a key of a query.
-fn values(query: &str, key: &str) -> Vec<String> {
-    let pairs = form_urlencoded::parse(query.as_bytes());
-    pairs.filter(|(own, _)| own == key).map(|(_, value)| value.into_owned()).collect()
 }

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use arrow::array::{Array, AsArray};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float64Type};
 use serde_json::Value;
 use tresse_lab::CaseResult;
+use tresse_lab::store::Values;
 use tresse_report::tables::read::{self, RunTable};
 
 use crate::failure::Failure;
@@ -99,22 +97,18 @@ fn wanted(table: &RunTable, case: &CaseResult) -> Result<Vec<usize>, Failure> {
     let mut rows: Vec<usize> = (0..table.rows.num_rows()).collect();
     for (axis, value) in &case.case {
         let Ok(own) = table.column(axis) else { continue };
-        let own =
-            cast(own, &DataType::Utf8).map_err(|e| Failure::Input(format!("the column `{axis}`: {e}")))?;
-        let own = own.as_string::<i32>();
+        let own = Values::of(own).map_err(|e| Failure::Input(format!("the column `{axis}`: {e}")))?;
         let value = match value {
             Value::Null => None,
             Value::String(text) => Some(text.clone()),
             other => Some(other.to_string()),
         };
-        rows.retain(|&row| own.is_valid(row).then(|| own.value(row)) == value.as_deref());
+        rows.retain(|&row| own.text(row).as_deref() == value.as_deref());
     }
     Ok(rows)
 }
 
 fn column(table: &RunTable, name: &str) -> Result<Vec<Option<f64>>, Failure> {
-    let wrong = |why: String| Failure::Input(why);
-    let own = cast(table.column(name).map_err(wrong)?, &DataType::Float64);
-    let own = own.map_err(|e| wrong(format!("the column `{name}`: {e}")))?;
-    Ok(own.as_primitive::<Float64Type>().iter().collect())
+    let own = table.numbers(name).map_err(Failure::Input)?;
+    Ok(own.iter().map(|value| value.map(|value| value as f64)).collect())
 }

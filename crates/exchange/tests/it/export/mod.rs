@@ -10,9 +10,10 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::compute::{cast, concat_batches};
-use arrow::datatypes::DataType;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{UInt32Type, UInt64Type};
+use arrow_array::{Array, RecordBatch};
+use arrow_select::concat::concat_batches;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tempfile::TempDir;
 use tresse_exchange::export::{self, Format};
@@ -150,15 +151,25 @@ impl Row {
     }
 }
 
+/// A value as text; empty if it is missing.
+fn text(column: &dyn Array, row: usize) -> String {
+    if column.is_null(row) {
+        String::new()
+    } else if let Some(text) = column.as_string_opt::<i32>() {
+        text.value(row).to_owned()
+    } else if let Some(flags) = column.as_boolean_opt() {
+        flags.value(row).to_string()
+    } else if let Some(numbers) = column.as_primitive_opt::<UInt32Type>() {
+        numbers.value(row).to_string()
+    } else {
+        column.as_primitive::<UInt64Type>().value(row).to_string()
+    }
+}
+
 /// The rows of a table for this scheme's case.
 fn rows(name: &str, scheme: &str) -> Vec<Row> {
     let batch = batch(name);
-    let columns: Vec<_> = batch.columns().iter().map(|c| cast(c, &DataType::Utf8).expect("text")).collect();
     let names: Vec<String> = batch.schema().fields().iter().map(|f| f.name().clone()).collect();
-    let value = |column: &dyn Array, row: usize| {
-        let text = column.as_string::<i32>();
-        if text.is_null(row) { String::new() } else { text.value(row).to_owned() }
-    };
-    let row = |row| Row(names.iter().cloned().zip(columns.iter().map(|c| value(c, row))).collect());
+    let row = |row| Row(names.iter().cloned().zip(batch.columns().iter().map(|c| text(c, row))).collect());
     (0..batch.num_rows()).map(row).filter(|row| row.text("scheme").contains(scheme)).collect()
 }

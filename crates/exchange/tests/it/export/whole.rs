@@ -2,13 +2,12 @@
 
 use std::io::Cursor;
 
-use arrow::compute::concat_batches;
-use arrow::ipc::reader::FileReader;
-use arrow::util::display::array_value_to_string;
+use arrow_ipc::reader::FileReader;
+use arrow_select::concat::concat_batches;
 use tresse_exchange::export::Format;
 use tresse_lab::store;
 
-use super::{batch, exported, exported_from, rows, without};
+use super::{batch, exported, exported_from, rows, text, without};
 
 #[test]
 fn csv_and_arrow_have_every_table() {
@@ -25,14 +24,13 @@ fn csv_and_arrow_have_every_table() {
         assert_eq!(schema.fields(), there.schema().fields(), "{table}");
         assert_eq!(concat_batches(&schema, &batches).expect("one schema").columns(), there.columns());
 
-        let text = String::from_utf8(exported(Format::Csv, Some(table), &[]).expect("it is there"));
-        let text = text.expect("UTF-8");
-        let mut lines = text.lines();
+        let csv = String::from_utf8(exported(Format::Csv, Some(table), &[]).expect("it is there"));
+        let csv = csv.expect("UTF-8");
+        let mut lines = csv.lines();
         let names: Vec<String> = there.schema().fields().iter().map(|f| f.name().clone()).collect();
         assert_eq!(lines.next().expect("names"), names.join(","));
-        let value = |column: usize, row| array_value_to_string(there.column(column), row).expect("a value");
         for row in 0..there.num_rows() {
-            let values: Vec<String> = (0..names.len()).map(|column| value(column, row)).collect();
+            let values: Vec<String> = there.columns().iter().map(|column| text(column, row)).collect();
             // Nothing in this run needs quotes.
             assert_eq!(lines.next().expect("a line for each row"), values.join(","), "{table}");
         }

@@ -6,8 +6,10 @@
 use std::fs::File;
 use std::path::Path;
 
-use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::{SchemaRef, UInt32Type, UInt64Type};
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{UInt32Type, UInt64Type};
+use arrow_schema::SchemaRef;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Plan, Profile, Source, load, resolve};
@@ -62,7 +64,7 @@ impl Table {
 
     /// The columns: name, unit and meaning.
     pub fn columns(&self) -> Vec<(String, String, String)> {
-        let column = |f: &std::sync::Arc<arrow::datatypes::Field>| {
+        let column = |f: &std::sync::Arc<arrow_schema::Field>| {
             let [unit, meaning] = ["unit", "meaning"].map(|key| f.metadata()[key].clone());
             (f.name().clone(), unit, meaning)
         };
