@@ -1,8 +1,12 @@
 //! Compiles the eBPF build of every controller and the other programs in bpf/, for embedding.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, thread};
+
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
 
 include!("../controllers/src/declared.rs");
 
@@ -23,6 +27,15 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
         .collect();
     files.sort();
     files
+}
+
+/// The file compressed, beside it: most of an object is debugging information, from which clang makes its types.
+fn deflated(object: &Path) -> PathBuf {
+    let compressed = object.with_extension("z");
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&fs::read(object).expect("clang has written it")).expect("writing to memory");
+    fs::write(&compressed, encoder.finish().expect("writing to memory")).expect("OUT_DIR can be written");
+    compressed
 }
 
 struct Build {
@@ -47,8 +60,8 @@ impl Build {
         object
     }
 
-    /// The name of every controller for which a kernel has hooks, with the objects of its hooks and of its
-    /// traces; compiled on all cores.
+    /// The name of every controller for which a kernel has hooks, with the compressed objects of its hooks and of
+    /// its traces; compiled on all cores.
     fn controllers(&self) -> Vec<(String, PathBuf, PathBuf)> {
         let of_file = |source: PathBuf| {
             let text = fs::read_to_string(&source).expect("a controller is UTF-8");
@@ -60,7 +73,7 @@ impl Build {
         let all: Vec<_> = files(&self.controllers, "c").into_iter().flat_map(of_file).collect();
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let objects = |(source, name): &(PathBuf, String)| {
-            let of = |program| self.object(program, Some((source, name)));
+            let of = |program| deflated(&self.object(program, Some((source, name))));
             (name.clone(), of("controller"), of("trace"))
         };
         thread::scope(|scope| {

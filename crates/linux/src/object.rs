@@ -1,11 +1,12 @@
 //! The eBPF objects: embedded for the built-in controllers, compiled on the spot for users' files.
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Mutex;
 
+use flate2::read::DeflateDecoder;
 use libbpf_rs::{Object, ObjectBuilder, OpenObject, PrintLevel};
 use sha2::{Digest, Sha256};
 use tresse_controllers::{ConfiguredController, Controller};
@@ -13,6 +14,7 @@ use tresse_controllers::{ConfiguredController, Controller};
 use crate::compile::{clang, compile};
 use crate::{Error, diagnosis};
 
+/// A controller and its objects, deflated.
 struct BuiltIn {
     name: &'static str,
     hooks: &'static [u8],
@@ -44,14 +46,18 @@ fn declared_name(controller: Controller) -> &'static str {
 /// # Errors
 /// A controller whose hook no kernel calls; a user's file that does not compile for the BPF machine; no
 /// compiler, or no space for its output.
-pub(crate) fn bytes(controller: Controller, wrapper: Wrapper) -> Result<Cow<'static, [u8]>, Error> {
+pub(crate) fn bytes(controller: Controller, wrapper: Wrapper) -> Result<Vec<u8>, Error> {
     if let Some(why) = controller.why_not_attachable().filter(|_| controller.reports()) {
         return Err(Error::Machine(format!("{} does not run in a Linux kernel: {why}", controller.name())));
     }
     let Some(file) = controller.file() else {
         let found = embedded::BUILT_IN.iter().find(|b| b.name == declared_name(controller));
         let b = found.expect("each built-in controller has its eBPF build");
-        return Ok(Cow::Borrowed(if wrapper == Wrapper::Hooks { b.hooks } else { b.trace }));
+        let mut object = Vec::new();
+        DeflateDecoder::new(if wrapper == Wrapper::Hooks { b.hooks } else { b.trace })
+            .read_to_end(&mut object)
+            .expect("the build has compressed it");
+        return Ok(object);
     };
     let clang = clang().ok_or_else(|| {
         Error::Machine(
@@ -83,7 +89,7 @@ pub(crate) fn bytes(controller: Controller, wrapper: Wrapper) -> Result<Cow<'sta
         let message = tresse_controllers::without_repeats(&String::from_utf8_lossy(&output.stderr));
         return Err(Error::Input(diagnosis::of_compiler(&file, &message)));
     }
-    fs::read(&object).map(Cow::Owned).map_err(machine)
+    fs::read(&object).map_err(machine)
 }
 
 /// What distinguishes one build of `controller` from another: a hash of the object, or, because a user's file
