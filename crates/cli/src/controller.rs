@@ -13,8 +13,8 @@ use tresse_controllers::apart::End;
 use tresse_controllers::trace::{Script, Step, play_apart};
 use tresse_controllers::{ConfiguredController, Controller};
 
+use crate::ebpf;
 use crate::failure::Failure;
-use crate::kernel;
 use crate::output::print_json;
 
 /// Work with one controller
@@ -113,7 +113,7 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
         Host::Native => play_apart(Arc::new(scheme), &script, args.initial_window)
             .map_err(|e| Failure::Machine(format!("cannot start a process for the controller: {e}")))?
             .map_err(|end| ended(end, controller))?,
-        Host::Bpf => kernel::play(&scheme, &script, args.initial_window)?,
+        Host::Bpf => ebpf::play(&scheme, &script, args.initial_window)?,
     };
     if args.json {
         return print_json(&steps.iter().map(|step| json(step, controller)).collect::<Vec<_>>());

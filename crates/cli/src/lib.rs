@@ -12,6 +12,8 @@ mod claims;
 mod columns;
 mod compare;
 mod controller;
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+mod ebpf;
 mod evaluate;
 mod export;
 mod failure;
@@ -53,7 +55,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, FromArgMatches, Parser, Subcommand};
 #[cfg(not(all(feature = "kernel", target_os = "linux")))]
-use without_kernel as kernel;
+use without_kernel::{self as ebpf, self as kernel};
 
 pub use compare::compact;
 pub use controller::{controller, ended};

@@ -1,5 +1,5 @@
-//! In place of [`crate::kernel`] where the command is built without the feature `kernel`: the commands for real hosts
-//! are known, and say why they do nothing.
+//! In place of `kernel` and `ebpf` where the command is built without the feature `kernel`: the commands for real
+//! hosts are known, and say why they do nothing.
 
 use std::ffi::OsString;
 

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use tresse_controllers::check::{Breach, Invariant, SCRIPTS, Statistics, check_apart};
 use tresse_controllers::{ConfiguredController, Controller};
 
+use crate::ebpf::{self, Program};
 use crate::failure::Failure;
-use crate::kernel::{self, Program};
 use crate::output::print_json;
 use crate::table::Table;
 
@@ -94,7 +94,7 @@ pub fn hold(controller: Controller) -> Result<Held, Failure> {
 /// If the verifier or the compiler refuses it.
 pub fn verify(controller: Controller) -> Result<Kernel, Failure> {
     let scheme = ConfiguredController::new(controller, []).map_err(|e| Failure::Input(e.to_string()))?;
-    match kernel::verify(&scheme) {
+    match ebpf::verify(&scheme) {
         Ok(programs) => Ok(Ok(programs)),
         Err(Failure::Machine(lacks)) => Ok(Err(lacks.lines().next().unwrap_or_default().to_owned())),
         Err(error) => Err(error),

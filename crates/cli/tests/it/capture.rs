@@ -7,8 +7,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::attached::say;
 use crate::common::{fails, tresse};
-use crate::linux::say;
 
 /// Connections with two subflows, which meet in short queues: one scheme is marked, both lose packets.
 const EXPERIMENT: &str = r#"

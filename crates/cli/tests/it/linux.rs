@@ -1,29 +1,12 @@
 //! `attach`, `detach`, `status`, `doctor` and the eBPF side of `controller`: what they say and how
 //! they end, also where the machine lacks something. What they do to traffic is in tests/kernel.
 
-use std::io::{self, Write};
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
+use crate::attached::{Detached, kernel_is_here};
 use crate::common::{fails, tresse};
-
-/// Whether eBPF can be loaded here; prints what is missing if not.
-pub fn kernel_is_here() -> bool {
-    let dir = TempDir::new().expect("a temporary folder");
-    let output =
-        tresse(dir.path()).args(["controller", "check", "reno", "--json"]).output().expect("it starts");
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
-    if let Some(lacks) = json["programs_skipped"].as_str() {
-        say(&format!("skipped: {lacks}"));
-    }
-    json["programs"].is_array()
-}
-
-/// A line that the test runner does not capture.
-pub fn say(line: &str) {
-    drop(writeln!(io::stderr(), "{line}"));
-}
 
 /// The command in a shell that has changed its surroundings first, in a mount namespace of its own.
 fn surrounded(change: &str, arguments: &str) -> Output {
@@ -105,16 +88,6 @@ fn a_bad_name_or_place_changes_nothing() {
     // A file is not a name, and nobody is told to remove it.
     let said = fails(tresse(dir.path()).args(["detach", "/etc/hostname"]), 2);
     assert!(said.contains("not a name"), "{said}");
-}
-
-/// Detaches at the end, however the test ends.
-pub struct Detached<'a>(pub &'a str);
-
-impl Drop for Detached<'_> {
-    fn drop(&mut self) {
-        let dir = TempDir::new().expect("a temporary folder");
-        let _ = tresse(dir.path()).args(["detach", self.0, "--force"]).output();
-    }
 }
 
 /// Attach, attach again, attach with another parameter, detach.

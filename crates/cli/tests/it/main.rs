@@ -1,5 +1,6 @@
 //! The command as its users meet it: every test starts the program.
 
+mod attached;
 mod bad_input;
 mod balancer;
 mod bench;
@@ -14,7 +15,6 @@ mod ended;
 mod evaluate;
 mod export;
 mod facts;
-mod guide;
 mod import;
 mod linux;
 mod mark;
@@ -30,6 +30,5 @@ mod stops;
 mod sweep;
 mod tables;
 mod topology;
-mod tutorial;
 mod variants;
 mod view;

@@ -1,6 +1,5 @@
 //! The engine, its observers and the tables that they leave, by small experiments.
 
-mod agreement;
 mod alone;
 mod convergence;
 mod ideal;
@@ -25,3 +24,8 @@ mod topologies;
 mod variants;
 mod virtual_hosts;
 mod workloads;
+
+/// Each of how many built-in experiments is taken where all of them take long; `make test-all` takes all.
+pub fn sample() -> usize {
+    if std::env::var_os("TRESSE_TEST_ALL").is_some() { 1 } else { 5 }
+}

@@ -16,10 +16,11 @@ use super::connection::{Command, Connection, Decision};
 use crate::tcp_info::TcpInfo;
 use crate::{netlink, path_manager, sock_diag};
 
-/// Fifty times as many cases as proptest's setting (`PROPTEST_CASES`).
+/// Many times as many cases as proptest's setting (`PROPTEST_CASES`), most in `make test-all`.
 fn many() -> ProptestConfig {
     let own = ProptestConfig::default();
-    ProptestConfig { cases: own.cases.saturating_mul(50), ..own }
+    let times = if std::env::var_os("TRESSE_TEST_ALL").is_some() { 50 } else { 8 };
+    ProptestConfig { cases: own.cases.saturating_mul(times), ..own }
 }
 
 /// Attributes as the kernel writes them, some nested, and some with a wrong length.

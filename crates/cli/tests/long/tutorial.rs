@@ -19,8 +19,8 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use self::steps::{NEEDS_ROOT, Run, Step, changed, steps};
+use crate::attached::{Detached, kernel_is_here, say};
 use crate::guide::without_numbers;
-use crate::linux::{Detached, kernel_is_here, say};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
