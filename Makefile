@@ -8,18 +8,19 @@ export RUSTUP_TOOLCHAIN := $(firstword $(shell rustup default))
 endif
 endif
 
-.PHONY: run test build wheel deb release check site reproduction testbed twin validate help
+.PHONY: run test test-all build wheel deb release check site reproduction testbed twin validate help
 
-## build, then XMP's Table 1 (column Permutation), ours beside the published numbers
-run: build
-	target/release/tresse run xmp/table1 --only pattern=permutation --report
+## build, then XMP's Table 1 (column Permutation, two rounds), ours beside the published numbers
+run:
+	scripts/run
 
-## everything that is tested, formatting and lints included
-test: check
-	cargo test --workspace --locked
-	scripts/page
-	scripts/site
-	scripts/python
+## everything that a change needs: formatting, lints, every test; a quarter of an hour on two cores
+test:
+	scripts/test
+
+## every test at full length, the tutorial, tables that are measured, QUIC, the least Rust: an hour
+test-all:
+	scripts/test all
 
 ## the command, as target/release/tresse
 build:
