@@ -113,15 +113,25 @@ pub fn read(text: &str) -> Result<Document, Wrong> {
         (None, None) => return Err(missing("neither `links` nor `edges`")),
         (Some(_), Some(_)) => return Err(missing("both `links` and `edges`")),
     };
-    let directed = find("directed").map(|value| file.read(value, "true or false"));
-    let mut document =
-        Document { directed: directed.transpose()?.unwrap_or(false), nodes: Vec::new(), edges: Vec::new() };
+    let truth = |name: &str| find(name).map(|value| file.read(value, "true or false")).transpose();
+    let known = ["nodes", "links", "edges", "directed", "multigraph", "graph"];
+    let ignored = entries.iter().filter(|(name, _)| !known.contains(&&**name));
+    let mut document = Document {
+        directed: truth("directed")?.unwrap_or(false),
+        multigraph: truth("multigraph")?,
+        ignored: ignored.map(|(name, _)| format!("`{name}`")).collect(),
+        nodes: Vec::new(),
+        edges: Vec::new(),
+    };
     for value in nodes {
         let ([id], element) = file.element(value, "a node", ["id"])?;
         document.nodes.push((id, element));
     }
     for value in edges {
         document.edges.push(file.element(value, "a link", ["source", "target"])?);
+    }
+    if document.multigraph.is_none() {
+        document.multigraph = document.has_keys();
     }
     Ok(document)
 }
