@@ -265,6 +265,16 @@ fn header(head: &str, text: &str) -> At<Vec<usize>> {
             if let Some(format) = foreign {
                 return Err((column, format!("this is not a flow file; it looks like {format}")));
             }
+            // A spreadsheet's own separators.
+            let is_list = |separator| {
+                head.split(separator).map(str::trim).filter(|name| names.contains(name)).count() > 1
+            };
+            if let Some((_, what)) =
+                [(';', "semicolons"), ('\t', "tabs")].into_iter().find(|&(c, _)| is_list(c))
+            {
+                let message = format!("the columns are separated by {what}; a flow file has commas");
+                return Err((column, message));
+            }
             let hint = did_you_mean(name, names);
             return Err((
                 column,
