@@ -14,8 +14,9 @@ use crate::output::print_json;
 /// Writes EXPERIMENT.toml and, next to it, the files that it names: the flows (EXPERIMENT.flows.csv), and
 /// the network (EXPERIMENT.topology.json) unless it is exactly a fat tree or a leaf-spine. Comments in
 /// it say where every value comes from. Values that a format does not have, such as the transport, are
-/// ours and marked so; anything that cannot be kept is reported on stderr. Nothing is written if
-/// anything is wrong. `tresse explain import` says how each format is translated.
+/// ours and marked so; anything that cannot be kept is reported on stderr, and then what was imported, to
+/// check it: hosts, switches, links by speed, flows, bytes, time and load. Nothing is written if anything
+/// is wrong. `tresse explain import` says how each format is translated.
 ///
 /// FORMAT and its files, in this order:
 ///   htsim-topo  FILE.topo                a Clos network of htsim
@@ -86,11 +87,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         // Standard error may be closed.
         let _ = writeln!(io::stderr(), "note: {note}");
     }
+    let _ = writeln!(io::stderr(), "{}", imported.summary);
     let files: Vec<_> = imported.files.iter().map(|(path, _)| path).collect();
     if args.json {
         let notes = &imported.notes;
         return print_json(&serde_json::json!({
             "schema": "tresse/import/1", "format": import::Format::from(args.format).name(), "files": files, "notes": notes,
+            "summary": imported.summary,
         }));
     }
     for file in files {

@@ -13,6 +13,7 @@ mod ended;
 mod evaluate;
 mod export;
 mod facts;
+mod foreign;
 mod guide;
 mod import;
 mod linux;
