@@ -136,7 +136,7 @@ fn a_cpu_does_one_thing_at_a_time_in_the_order_in_which_they_can_begin() {
                    rank 1 {\ncalc 5000\nr: recv 10b from 0\ns: send 10b to 0 cpu 1\ns requires r\n}\n";
     assert_eq!(starts(&run(receive)), [0, 5000]);
     // An operation that waits for a beginning waits for the cpu that this needs.
-    let begun = "a: calc 1000\nb: calc 1000\nc: calc 1000\ns: send 10b to 1 cpu 1\ns irequires b\n\
+    let begun = "a: calc 1000\nb: calc 1000\nd: calc 1 cpu 2\nc: calc 1000\nc requires d\ns: send 10b to 1 cpu 1\ns irequires b\n\
                  t: send 10b to 1 cpu 1\nt requires c";
     assert_eq!(starts(&run(&text(begun, 2))), [1000, 3000]);
 }

@@ -54,6 +54,11 @@ pub(super) fn read(
             continue;
         }
         if flows.is_empty() {
+            if words.len() == 5 && !words[4].text.contains('.') {
+                // It may be HPCC's line without its start.
+                let message = format!("{EXPECTED} (with a decimal point in the start); found 5 words");
+                return words[0].error(input, message);
+            }
             (columns, place) = (words.len(), words[0]);
         } else if words.len() != columns {
             let message = format!("{} words, but the first flow has {columns}", words.len());

@@ -231,8 +231,7 @@ fn links(
 /// The next link, its line, and the ids of its ends.
 fn link(words: &mut Words, place: &[usize]) -> Result<(Link, usize, [u32; 2]), Diagnostic> {
     let input = words.input;
-    let all = words.words.as_slice();
-    let of_line = all.first().map_or(0, |first| all.iter().take_while(|w| w.line == first.line).count());
+    let first = words.words.as_slice().first().map_or(0, |word| word.line);
     let read = |words: &mut Words| {
         let (mut ends, mut ids, mut line) = ([0; 2], [0; 2], 0);
         for (end, own) in ends.iter_mut().zip(&mut ids) {
@@ -253,9 +252,13 @@ fn link(words: &mut Words, place: &[usize]) -> Result<(Link, usize, [u32; 2]), D
         let loss = loss(&word, &input)?;
         Ok((Link { ends, rate, delay, loss }, line, ids))
     };
-    read(words).map_err(|e| match of_line {
-        0 | 5 => e,
-        n => e.hint(format!("a link has five words, `a b rate delay error_rate`; this line has {n}")),
+    read(words).map_err(|e| {
+        match input.text.lines().nth(first.saturating_sub(1)).map(|line| of_line(1, line).len()) {
+            None | Some(5) => e,
+            Some(n) => {
+                e.hint(format!("a link has five words, `a b rate delay error_rate`; line {first} has {n}"))
+            }
+        }
     })
 }
 
