@@ -61,7 +61,9 @@ impl Experiment {
     }
 
     pub fn load(&self) -> Result<Loaded, Failure> {
-        self.load_telling(&mut |note| eprintln!("{note}"))
+        let loaded = self.load_telling(&mut |note| eprintln!("{note}"))?;
+        loaded.files.notes().iter().for_each(|note| eprintln!("note: {note}"));
+        Ok(loaded)
     }
 
     fn load_telling(&self, tell: &mut dyn FnMut(String)) -> Result<Loaded, Failure> {
@@ -124,6 +126,7 @@ impl Chosen {
         let loaded = self.experiment.load_telling(tell)?;
         let plan = tresse_experiment::resolve(&loaded, &self.only)?;
         tell_lists(&plan, tell);
+        loaded.files.notes().iter().for_each(|note| tell(format!("note: {note}")));
         Ok((loaded, plan))
     }
 }

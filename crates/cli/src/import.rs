@@ -1,9 +1,10 @@
 //! `tresse import`: turns files of other simulators into an experiment.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tresse_exchange::import::{self, Input};
+use tresse_units::text_file;
 
 use crate::failure::Failure;
 use crate::output::print_json;
@@ -13,8 +14,9 @@ use crate::output::print_json;
 /// Writes EXPERIMENT.toml and, next to it, the files that it names: the flows (EXPERIMENT.flows.csv), and
 /// the network (EXPERIMENT.topology.json) unless it is exactly a fat tree or a leaf-spine. Comments in
 /// it say where every value comes from. Values that a format does not have, such as the transport, are
-/// ours and marked so; anything that cannot be kept is reported on stderr. Nothing is written if
-/// anything is wrong. `tresse explain import` says how each format is translated.
+/// ours and marked so; anything that cannot be kept is reported on stderr, and then what was imported, to
+/// check it: hosts, switches, links by speed, flows, bytes, time and load. Nothing is written if anything
+/// is wrong. `tresse explain import` says how each format is translated.
 ///
 /// FORMAT and its files, in this order:
 ///   htsim-topo  FILE.topo                a Clos network of htsim
@@ -76,10 +78,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     for file in &args.files {
         let shown = if file == Path::new("-") { "stdin".to_owned() } else { file.display().to_string() };
         let text = read(file).map_err(|e| Failure::Input(format!("{shown}: cannot be read: {e}")))?;
-        let text = String::from_utf8(text).map_err(|e| {
-            let at = e.utf8_error().valid_up_to();
-            Failure::Input(format!("{shown}: byte {at} is not text: is the file binary, or compressed?"))
-        })?;
         texts.push((shown, text));
     }
     let inputs: Vec<_> = texts.iter().map(|(name, text)| Input { name, text }).collect();
@@ -89,11 +87,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         // Standard error may be closed.
         let _ = writeln!(io::stderr(), "note: {note}");
     }
+    let _ = writeln!(io::stderr(), "{}", imported.summary);
     let files: Vec<_> = imported.files.iter().map(|(path, _)| path).collect();
     if args.json {
         let notes = &imported.notes;
         return print_json(&serde_json::json!({
             "schema": "tresse/import/1", "format": import::Format::from(args.format).name(), "files": files, "notes": notes,
+            "summary": imported.summary,
         }));
     }
     for file in files {
@@ -102,11 +102,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-fn read(file: &Path) -> io::Result<Vec<u8>> {
+fn read(file: &Path) -> io::Result<String> {
     if file != Path::new("-") {
-        return std::fs::read(file);
+        return text_file::read_text(file);
     }
-    let mut bytes = Vec::new();
-    io::stdin().read_to_end(&mut bytes)?;
-    Ok(bytes)
+    text_file::read_stdin().and_then(text_file::text)
 }

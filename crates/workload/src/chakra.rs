@@ -212,6 +212,11 @@ impl Chakra {
         Ok(())
     }
 
+    /// How many messages so far have no bytes, and are sent with one.
+    pub fn empty(&self) -> u64 {
+        self.trace.empty
+    }
+
     /// The tasks of a node: its first and its last.
     fn node(&mut self, rank: u32, place: u32, action: Action) -> Read<(u32, u32)> {
         let trace = &mut self.trace;

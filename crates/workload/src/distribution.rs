@@ -1,8 +1,11 @@
 //! Flow-size distributions from files: a cumulative distribution, linear between its knots.
 
+mod rows;
+
 use std::fmt;
 
 use crate::size::too_large;
+use rows::Row;
 
 /// The most lines that a file may have.
 const MOST_LINES: usize = 1_000_000;
@@ -19,6 +22,17 @@ pub struct Distribution {
     /// Size in bytes and the probability of not being larger; neither decreases, and the last probability is
     /// 1.
     knots: Vec<(f64, f64)>,
+}
+
+/// A distribution's file as it was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadDistribution {
+    /// The distribution.
+    pub distribution: Distribution,
+    /// Whether its shares are in per cent.
+    pub per_cent: bool,
+    /// What was left out, or read differently from how it is written.
+    pub notes: Vec<String>,
 }
 
 /// An error in a distribution file, and its position.
@@ -69,22 +83,29 @@ fn bad(line: usize, text: &str, at: usize, message: impl Into<String>) -> BadDis
 }
 
 impl Distribution {
+    /// Reads a file as [`read`](Self::read) does, without its notes.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn parse(text: &str, most: u64) -> Result<Self, BadDistribution> {
+        Self::read(text, most).map(|read| read.distribution)
+    }
+
     /// Reads lines `size_bytes cumulative_probability` of sizes up to `most`; a comment begins with `#`.
     ///
     /// If the last probability is 100, all of them are in per cent, as in the HPCC simulator's files. A first
-    /// line whose probability is above 0 is a mass at its size, and so are two lines of one size.
+    /// line whose probability is above 0 is a mass at its size, and so are two lines of one size. Other forms are read
+    /// with a note: a heading, the mean alone in the first line (Homa), three columns (ns-2: size, a number, share).
     ///
     /// # Errors
     /// The first error: not two numbers, a size that is negative, decreases, or is above `most` or 2^53, a
     /// probability that decreases or is outside 0 to 1, a last one that is not 1 (or 100), only zeros for
     /// sizes, no line at all, or more than a million of them.
-    pub fn parse(text: &str, most: u64) -> Result<Self, BadDistribution> {
+    pub fn read(text: &str, most: u64) -> Result<ReadDistribution, BadDistribution> {
+        let lines = rows::read(text)?;
         let mut read: Vec<Knot> = Vec::new();
-        for (text, line) in text.lines().zip(1..) {
-            if line > MOST_LINES {
-                return Err(bad(line, text, 0, format!("a distribution has at most {MOST_LINES} lines")));
-            }
-            let Some(knot) = knot(line, text)? else { continue };
+        for row in &lines.rows {
+            let knot = knot(row)?;
             if knot.size > most as f64 {
                 return Err(knot.wrong(knot.at[0], too_large(libm::ceil(knot.size) as u64, most)));
             }
@@ -103,7 +124,7 @@ impl Distribution {
             }
             read.push(knot);
         }
-        let Some(last) = read.last() else {
+        let (Some(first), Some(last)) = (read.first(), read.last()) else {
             let message = "there are only comments: expected lines such as `10000 0.15`";
             return Err(bad(1, text.lines().next().unwrap_or_default(), 0, message));
         };
@@ -114,12 +135,40 @@ impl Distribution {
                 format!("it does not reach 1: it ends at {whole} (the last must be 1, or 100 in per cent)");
             return Err(last.wrong(last.at[1], message));
         }
+        if lines.three && first.probability == whole && first.size < last.size {
+            let message = "of three columns the last is the share, as in ns-2's files, but here it is the same \
+                           everywhere: leave out the column that is neither size nor share";
+            return Err(first.wrong(first.at[1], message));
+        }
         let knots: Vec<_> = read.iter().map(|k| (k.size, k.probability / whole)).collect();
         let distribution = Self { knots };
         if distribution.mean() <= 0.0 {
             return Err(last.wrong(last.at[0], "every size is 0, but a flow has at least one byte"));
         }
-        Ok(distribution)
+        let mut notes = Vec::new();
+        if let Some(heading) = lines.heading {
+            notes.push(format!("the first line, `{heading}`, is taken as a heading; sizes are bytes"));
+        }
+        if let Some(mean) = lines.mean {
+            notes.push(format!(
+                "the number {mean} alone in the first line is taken as the mean, as in Homa's files, and left out; the \
+                 mean of the lines, linear between them, is {} B",
+                libm::round(distribution.mean())
+            ));
+        }
+        if lines.three {
+            notes.push(
+                "three columns are read as ns-2's: a size in bytes, a number that is left out, and the share; \
+                 pFabric's files have packets for sizes"
+                    .to_owned(),
+            );
+        }
+        Ok(ReadDistribution { distribution, per_cent: whole == 100.0, notes })
+    }
+
+    /// The sizes in bytes, each with the share of flows that are not larger: the lines of a file.
+    pub fn knots(&self) -> &[(f64, f64)] {
+        &self.knots
     }
 
     /// The mean, bytes: that of the lines between the knots, before sizes are rounded to bytes.
@@ -162,23 +211,9 @@ impl Distribution {
     }
 }
 
-/// The two numbers of a line, if it is not a comment.
-fn knot(line: usize, text: &str) -> Result<Option<Knot<'_>>, BadDistribution> {
-    let data = text.split('#').next().unwrap_or_default();
-    let mut words =
-        data.split_whitespace().map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word));
-    let Some((first, size)) = words.next() else { return Ok(None) };
-    let Some((second, probability)) = words.next() else {
-        return Err(bad(
-            line,
-            text,
-            first,
-            "expected a size in bytes and a probability, such as `10000 0.15`",
-        ));
-    };
-    if let Some((third, _)) = words.next() {
-        return Err(bad(line, text, third, "a line has two numbers: a size in bytes and a probability"));
-    }
+/// The two numbers of a line.
+fn knot<'a>(row: &Row<'a>) -> Result<Knot<'a>, BadDistribution> {
+    let &Row { line, text, size: (first, size), share: (second, probability) } = row;
     let number = |at, word: &str| match word.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
         _ => {
@@ -201,5 +236,5 @@ fn knot(line: usize, text: &str) -> Result<Option<Knot<'_>>, BadDistribution> {
     if knot.probability < 0.0 {
         return Err(knot.wrong(second, "a probability must not be negative"));
     }
-    Ok(Some(knot))
+    Ok(knot)
 }

@@ -9,8 +9,10 @@
 //! - A `recv` is done when everything that it requires is done and its message has arrived: the first one of
 //!   the same pair and tag that no other took, both in the order of the file. Data may come before the
 //!   receive is posted: eager sends.
-//! - A `calc` is a time in ns. Calculations of a rank that do not depend on each other run in parallel,
-//!   regardless of `cpu`; `nic` is ignored too: a host sends over all its links.
+//! - A `calc` is a time in ns, during which its `cpu` (0 if none is named) does nothing else. A send or a receive
+//!   takes no time of its `cpu`, because o is not charged, but waits until that is idle. What can begin first has it
+//!   first.
+//! - `nic` is ignored: a host sends over all its links.
 //! - `a requires b`: a begins when b is done. `a irequires b`: a begins when b has begun.
 
 mod binary;
@@ -26,6 +28,10 @@ pub struct Goal {
     pub ranks: u32,
     /// The workload; all of it is one job.
     pub tasks: Tasks,
+    /// How many messages have no bytes, and are sent with one.
+    pub empty: u64,
+    /// How many operations name another `nic` than 0, which is ignored.
+    pub other_nics: u64,
 }
 
 /// An error in a trace as text.

@@ -30,7 +30,7 @@ mod tasks;
 mod trace;
 
 pub use collective::{Collective, CollectiveError, Operation, shuffled, strided};
-pub use distribution::{BadDistribution, CLASSES, Distribution};
+pub use distribution::{BadDistribution, CLASSES, Distribution, ReadDistribution};
 pub use goal::{BinaryGoalError, Goal, GoalError};
 pub use host_split::host_split;
 pub use incast::{Incast, IncastConfig};

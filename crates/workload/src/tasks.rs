@@ -12,8 +12,11 @@ use tresse_units::{NEVER, Time};
 use crate::source::{Action, Job, Source, Start};
 
 mod graph;
+mod processors;
 
 pub use graph::{Graph, GraphError, MOST_FLOWS, Task, Work};
+use processors::Processors;
+pub(crate) use processors::Use;
 
 /// No host, and no job.
 const NONE: u32 = u32::MAX;
@@ -58,6 +61,8 @@ enum State {
 enum What {
     /// A wait ends.
     End,
+    /// A processor comes to a task that waited for it.
+    Turn,
     /// A task begins.
     Begin,
 }
@@ -92,6 +97,7 @@ struct Parts {
     roots: Vec<u32>,
     /// How many tasks each job has.
     sizes: BTreeMap<u32, u32>,
+    processors: Processors,
     iterations: u32,
     pause: Time,
 }
@@ -114,13 +120,15 @@ pub struct Tasks {
     finite: u32,
     jobs: BTreeMap<u32, Running>,
     started_jobs: u32,
+    processors: Processors,
     out: VecDeque<Action>,
     /// Whether it has messages, and none of them has an end.
     endless: bool,
 }
 
 impl Tasks {
-    fn new(parts: Parts) -> Self {
+    fn new(mut parts: Parts) -> Self {
+        let processors = std::mem::take(&mut parts.processors);
         let mut tasks = Self {
             iteration: 0,
             base: 0,
@@ -131,6 +139,7 @@ impl Tasks {
             finite: 0,
             jobs: BTreeMap::new(),
             started_jobs: 0,
+            processors,
             out: VecDeque::new(),
             endless: false,
             parts,
@@ -222,13 +231,27 @@ impl Tasks {
         }
         match what {
             What::End => self.done(task, now),
+            What::Turn => self.start(task, at, now),
             What::Begin => self.begin(task, at, now),
         }
         true
     }
 
-    /// Begins a task that was to begin `at`.
+    /// Begins a task that was to begin `at`, once its processor is idle.
     fn begin(&mut self, task: u32, at: Time, now: Time) {
+        if self.processors.take(task) {
+            self.start(task, at, now);
+        }
+    }
+
+    /// A task leaves its processor, which comes to the next one.
+    fn leave_processor(&mut self, task: u32, now: Time) {
+        let next = self.processors.give(task);
+        self.timers.extend(next.map(|next| Reverse((now, What::Turn, next))));
+    }
+
+    /// Starts a task that was to begin `at`, and has its processor.
+    fn start(&mut self, task: u32, at: Time, now: Time) {
         let i = task as usize;
         let job = self.enter_job(task, now);
         self.parts.state[i] = State::Underway;
@@ -251,6 +274,7 @@ impl Tasks {
                     job,
                     deadline: deadline.map(|d| now.saturating_add(d)),
                 }));
+                self.leave_processor(task, now);
             }
         }
     }
@@ -284,6 +308,10 @@ impl Tasks {
                     self.timers.push(Reverse((at, What::Begin, successor)));
                 }
             }
+        }
+        // A message left when it was sent.
+        if self.parts.to[i] == NONE {
+            self.leave_processor(task, now);
         }
         self.leave_job(task, now);
         if self.left == 0 && self.iteration + 1 < self.parts.iterations {

@@ -6,13 +6,16 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::size::too_large;
-use crate::tasks::{Graph, GraphError, Task, Tasks, Work};
+use crate::tasks::{Graph, GraphError, Task, Tasks, Use, Work};
 
 /// The error for a receive from any sender.
 pub(crate) const ANY_RANK: &str = "a receive from any rank is decided while the program runs; a trace that \
 runs on another network must name the rank";
 /// The same for tags.
 pub(crate) const ANY_TAG: &str = "any tag is decided while the program runs; a trace must name it";
+
+/// The processor of a task that runs on none.
+const NOWHERE: u32 = u32::MAX;
 
 /// How many operations of a cycle a message names.
 const NAMED: usize = 8;
@@ -28,6 +31,16 @@ pub(crate) struct Trace {
     most: u64,
     sends: BTreeMap<Channel, VecDeque<End>>,
     recvs: BTreeMap<Channel, VecDeque<End>>,
+    /// How many messages have no bytes, and are sent with one.
+    pub empty: u64,
+    /// The number of each processor, by rank and its name there.
+    processors: BTreeMap<(u32, u64), u32>,
+    /// By processor, whether it computes.
+    computes: Vec<bool>,
+    /// The processor of each task; shorter than the graph if the last ones run on none.
+    on: Vec<u32>,
+    /// By task whose beginning others wait for, its gate.
+    gates: BTreeMap<u32, u32>,
 }
 
 /// The sender, the receiver and the tag.
@@ -146,6 +159,7 @@ impl Trace {
         let channel = if send { (rank, peer, tag) } else { (peer, rank, tag) };
         let work =
             if send { Work::Message { from: rank, to: peer, bytes: Some(bytes.max(1)) } } else { Work::Gate };
+        self.empty += u64::from(send && bytes == 0);
         let task = self.add(place, work)?;
         let (mine, others) =
             if send { (&mut self.sends, &mut self.recvs) } else { (&mut self.recvs, &mut self.sends) };
@@ -162,6 +176,34 @@ impl Trace {
         let (send, recv) = if send { (task, other.task) } else { (other.task, task) };
         self.graph.after(recv, send);
         Ok(task)
+    }
+
+    /// An operation runs on this processor of its rank, which does one thing at a time.
+    pub fn run_on(&mut self, task: u32, rank: u32, name: u64) {
+        let next = self.computes.len() as u32;
+        let processor = *self.processors.entry((rank, name)).or_insert(next);
+        if processor == next {
+            self.computes.push(false);
+        }
+        self.computes[processor as usize] |= matches!(self.graph.work(task), Work::Wait(1..));
+        self.on.resize(task as usize, NOWHERE);
+        self.on.push(processor);
+    }
+
+    /// Tells the graph which tasks wait for a processor: those on one that computes. If another operation waits for
+    /// the beginning of one of them, its gate takes the processor, and the task gives it back.
+    fn share_processors(&mut self) {
+        for (task, &processor) in (0..).zip(&self.on) {
+            if self.computes.get(processor as usize) != Some(&true) {
+                continue;
+            }
+            // A receive begins when its message is there, which its gate does not wait for.
+            let gate = self.gates.get(&task).filter(|_| self.graph.work(task) != Work::Gate);
+            if let Some(&gate) = gate {
+                self.graph.run_on(gate, Use { processor, takes: true, gives: false });
+            }
+            self.graph.run_on(task, Use { processor, takes: gate.is_none(), gives: true });
+        }
     }
 
     /// Adds the dependencies between the operations of a rank. If one waits for the beginning of another, a
@@ -181,6 +223,7 @@ impl Trace {
             let task = gates.get(&r.task).copied().unwrap_or(r.task);
             self.graph.after(task, if r.begun { gates[&r.other] } else { r.other });
         }
+        self.gates.append(&mut gates);
         Ok(())
     }
 
@@ -188,7 +231,8 @@ impl Trace {
     ///
     /// # Errors
     /// The first operation without its other end, or one that waits for itself.
-    pub fn finish(self) -> Result<Tasks, Wrong> {
+    pub fn finish(mut self) -> Result<Tasks, Wrong> {
+        self.share_processors();
         let alone = |ends: &BTreeMap<Channel, VecDeque<End>>, send| {
             let fronts = ends.iter().filter_map(|(&channel, ends)| Some((ends.front()?.place, channel)));
             fronts.min().map(|(place, channel)| (place, send, channel))

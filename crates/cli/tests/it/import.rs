@@ -53,7 +53,7 @@ fn a_wrong_file_leaves_nothing_behind() {
     refused("hpcc", MATRIX.as_bytes(), "looks like an htsim connection matrix");
     refused("htsim-cm", b"", "f: the file is empty");
     refused("htsim-cm", &MATRIX.as_bytes()[..57], "f:3: the file ends here; expected 2 connections");
-    refused("htsim-topo", b"Nodes \xff\n", "f: byte 6 is not text");
+    refused("htsim-topo", b"Nodes \xff\n", "f: cannot be read: byte 6 is not UTF-8");
     let missing = fails(tresse(dir.path()).args(["import", "hpcc", "none", "-o", "x.toml"]), 2);
     assert!(missing.contains("none: cannot be read"), "{missing}");
     fs::write(dir.path().join("f"), MATRIX).expect("a file");

@@ -15,6 +15,7 @@ mod ended;
 mod evaluate;
 mod export;
 mod facts;
+mod foreign;
 mod import;
 mod linux;
 mod mark;

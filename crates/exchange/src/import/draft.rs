@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use tresse_experiment::read::flow_file::{self, Flow};
 use tresse_units::{Duration, SECOND};
-use tresse_workload::too_large;
+use tresse_workload::{Distribution, too_large};
 
 use super::graph::Graph;
+use super::summary::Summary;
 use super::{Imported, Input};
 
 /// A line of the file: a key with its value, and the origin of the value.
@@ -29,8 +30,13 @@ impl Packets {
 
     /// The error for a message of this many bytes, if it is too large.
     pub fn refuse(&self, bytes: u64) -> Option<String> {
-        let most = self.mss * u64::from(u32::MAX);
+        let most = self.largest();
         (bytes > most).then(|| too_large(bytes, most))
+    }
+
+    /// The largest message, bytes.
+    pub fn largest(&self) -> u64 {
+        self.mss * u64::from(u32::MAX)
     }
 }
 
@@ -40,8 +46,8 @@ pub(crate) enum Traffic {
     Flows(Vec<Flow>, Option<Duration>),
     /// The file has no flows.
     Permutation,
-    /// Sizes of this distribution.
-    Sizes(String),
+    /// Sizes of this distribution, and its file.
+    Sizes(String, Distribution),
 }
 
 /// An experiment being written.
@@ -64,6 +70,7 @@ pub(crate) struct Draft {
 impl Draft {
     /// The files, for an experiment at `out`.
     pub fn files(self, inputs: &[Input], out: &Path) -> Imported {
+        let summary = Summary::of(&self);
         let mut files = Vec::new();
         let beside = |ending: &str| -> (PathBuf, String) {
             let stem = out.file_stem().unwrap_or_default().to_string_lossy();
@@ -102,7 +109,7 @@ impl Draft {
                 ];
                 (keys, Some("workloads.imported.rounds = 1"))
             }
-            Traffic::Sizes(cdf) => {
+            Traffic::Sizes(cdf, _) => {
                 let (path, name) = beside("cdf");
                 files.push((path, cdf.clone()));
                 let keys: Vec<Line> = vec![
@@ -132,7 +139,7 @@ impl Draft {
             table(&mut text, "[profile.quick]", &[(cut.to_owned(), String::new())]);
         }
         files.insert(0, (out.to_owned(), text));
-        Imported { files, notes: self.notes }
+        Imported { files, notes: self.notes, summary }
     }
 
     fn head(&self, inputs: &[Input]) -> String {

@@ -106,9 +106,19 @@ impl<'a> Matrix<'a> {
             seen_addon: false,
             seen_sent: false,
         };
+        let mut header = Vec::new();
         for (line, text) in (1..).zip(input.text.lines()) {
             let words = of_line(line, text);
-            let Some(first) = words.first().filter(|w| !w.text.starts_with('#')) else { continue };
+            let Some(first) = words.first() else { continue };
+            if ["Nodes", "Connections", "Triggers", "Failures"].contains(&first.text) {
+                if let Some(extra) = words.get(2) {
+                    return extra.error(input, format!("`{}` after the value", extra.text));
+                }
+                if header.contains(&first.text) {
+                    return first.error(input, format!("`{}` appears twice", first.text));
+                }
+                header.push(first.text);
+            }
             match first.text {
                 "Nodes" => matrix.header.nodes = Some(value(input, first, words.get(1))?),
                 "Connections" => {
@@ -171,7 +181,12 @@ impl<'a> Matrix<'a> {
         let number = self.flows.len() as u32;
         let (mut start, mut size, mut id, mut trigger) = (None, None, 0, None);
         let mut rest = words[1..].iter();
+        let mut seen = Vec::new();
         while let Some(key) = rest.next() {
+            if seen.contains(&key.text) {
+                return key.error(input, format!("the connection has `{}` twice", key.text));
+            }
+            seen.push(key.text);
             match key.text {
                 "start" => start = Some(picoseconds(input, key, rest.next())?),
                 "size" => {

@@ -81,6 +81,13 @@ fn needed<'a>(
     }
 }
 
+/// Notes on the values of the highest tier that are about links up, of which it has none.
+fn of_top(tier: &Tier, number: usize) -> Vec<String> {
+    let keys = [(UP, "Radix_Up", 0), (QUEUE_UP, "Queue_Up", 0), (OVERSUBSCRIBED, "Oversubscribed", 1)];
+    let said = keys.into_iter().filter(|&(key, _, usual)| tier[key].is_some_and(|(value, _)| value != usual));
+    said.map(|(_, name, _)| format!("`{name}` of tier {number} is left out: nothing is above it")).collect()
+}
+
 /// The experiment on this network.
 pub(crate) fn draft(input: &Input) -> Result<Draft, Diagnostic> {
     let (clos, notes) = Clos::read(input)?;
@@ -96,9 +103,6 @@ impl Clos {
         for (line, text) in (1..).zip(input.text.lines()) {
             let words = of_line(line, text);
             let (Some(key), value) = (words.first(), words.get(1)) else { continue };
-            if key.text.starts_with('#') {
-                continue;
-            }
             let name = key.text.to_lowercase();
             let place = ["nodes", "tiers", "podsize"].iter().position(|k| *k == name);
             let known = KEYS.iter().position(|k| *k == name);
@@ -119,7 +123,7 @@ impl Clos {
             };
             let number: u32 = value.number(input, "a whole number below 2^32, as htsim reads it")?;
             let number = u64::from(number);
-            if let Some(extra) = words.get(2).filter(|w| !w.text.starts_with('#')) {
+            if let Some(extra) = words.get(2) {
                 return extra
                     .error(input, instead(&format!("`{}` after the value", extra.text), input.text, OWN));
             }
@@ -164,6 +168,10 @@ impl Clos {
         }
         let (pod_size, pod_word) = needed(input, header[2], "Podsize")?;
         let count = count as usize;
+        if tiers[2].is_some() && count == 2 {
+            return word
+                .error(input, "the file describes a `Tier 2`, which a network of 2 tiers does not have");
+        }
         let mut told = Vec::new();
         for (number, tier) in tiers.iter().take(count).enumerate() {
             let Some(tier) = tier else { return input.ends(&format!("`Tier {number}`")) };
@@ -237,7 +245,7 @@ impl Clos {
         if nodes > MOST || nodes.saturating_mul(above.iter().product()) > MOST * 8 {
             return Err(Diagnostic::input(format!("{nodes} hosts are too many to build")).of(input.name));
         }
-        let mut notes = Vec::new();
+        let mut notes = of_top(told[count - 1], count - 1);
         let mut layers = Vec::new();
         for tier in 0..count {
             let half_switches = or(tier, SWITCH, 0) + if tier > 0 { or(tier - 1, SWITCH, 0) } else { 0 };

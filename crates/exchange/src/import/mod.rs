@@ -9,6 +9,7 @@ mod graph;
 mod hpcc;
 mod htsim_cm;
 mod htsim_topo;
+pub mod summary;
 mod triggers;
 mod words;
 
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use tresse_experiment::diagnostic::Diagnostic;
 
+use summary::Summary;
 pub use words::Input;
 
 /// A format of another simulator.
@@ -59,12 +61,14 @@ impl Format {
 }
 
 /// The output of an import.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
     /// The experiment, and the files next to it that it names.
     pub files: Vec<(PathBuf, String)>,
     /// What was left out, or read differently from how it is written, in one sentence each.
     pub notes: Vec<String>,
+    /// What the files have, in numbers.
+    pub summary: Summary,
 }
 
 /// Reads files of `format`, for an experiment at `out`. Writes nothing.

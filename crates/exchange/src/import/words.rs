@@ -54,7 +54,7 @@ impl Word<'_> {
     }
 }
 
-/// The words of a line, numbered from 1.
+/// The words of a line, numbered from 1, up to a comment: a word that begins with `#`.
 pub(crate) fn of_line(line: usize, text: &str) -> Vec<Word<'_>> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -66,6 +66,9 @@ pub(crate) fn of_line(line: usize, text: &str) -> Vec<Word<'_>> {
             return words;
         }
         column += blank;
+        if rest.starts_with('#') {
+            return words;
+        }
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
         words.push(Word { line, column, text: &rest[..end] });
         column += rest[..end].chars().count();

@@ -10,7 +10,7 @@ use tresse_units::{MICROSECOND, MILLISECOND};
 const GIGABIT: u64 = 1_000_000_000;
 
 /// An experiment on `file` with these keys in `[fabric]`.
-fn experiment(file: &str, keys: &str) -> String {
+pub fn experiment(file: &str, keys: &str) -> String {
     format!(
         r#"title = "t"
 [fabric]
@@ -218,11 +218,16 @@ fn what_is_wrong_with_json_is_told_with_its_line() {
             "net:9:1: the link of `s` and `b`: no rate: add an attribute `rate` such as \"10Gbps\", or `rate` in [fabric]",
         ),
         (
-            "\"b\", \"rate\"",
-            "\"b\", \"bandwidth\"",
-            "net:9:45: the link of `s` and `b` has an attribute `bandwidth`: here it is called `rate`",
+            "\"b\", \"rate\": \"1Gbps\"",
+            "\"b\", \"bandwidth\": 1000",
+            "net:9:45: the link of `s` and `b` has an attribute `bandwidth`: here it is called `rate`, with its unit",
         ),
-        ("\"b\", \"rate\"", "\"b\", \"Rate\"", "here it is called `rate`"),
+        ("\"b\", \"rate\": \"1Gbps\"", "\"b\", \"Rate\": 1e9", "here it is called `rate`"),
+        (
+            "\"b\", \"rate\"",
+            "\"b\", \"bandwidth\": \"2Gbps\", \"rate\"",
+            "has `rate` twice, as 2Gbps and 1Gbps",
+        ),
         ("\"b\", \"rate\"", "\"b\", \"delya\": \"1us\", \"rate\"", "here it is called `delay`"),
         ("\"b\", \"rate\"", "\"b\", \"loss\": 1, \"rate\"", "1: no flow would ever finish"),
         ("\"b\", \"rate\"", "\"b\", \"loss\": 2, \"rate\"", "2 is not a probability"),

@@ -65,11 +65,12 @@ fn drawn(table: &SizeTable, most: u64, source: &Source, files: &Files) -> Result
         (None, None, Some(file)) => {
             let path = beside(source, file);
             let text = files.read(&path).map_err(|e| Wrong::key("file", unreadable(&path, &e)))?;
-            let distribution = Distribution::parse(&text, most).map_err(|e| {
+            let read = Distribution::read(&text, most).map_err(|e| {
                 let message = quoted(&path, (e.line, e.column), &e.message, &e.text);
                 Wrong::key("file", message)
             })?;
-            Ok(Size::Distribution(Arc::new(distribution)))
+            read.notes.iter().for_each(|note| files.note(&path, note));
+            Ok(Size::Distribution(Arc::new(read.distribution)))
         }
         _ => Err(Wrong::whole(
             "one of `pareto`, `distribution` and `file`, such as { distribution = \"websearch-hpcc\" }",

@@ -258,12 +258,22 @@ type At<T> = Result<T, (usize, String)>;
 /// The position of each column.
 fn header(head: &str, text: &str) -> At<Vec<usize>> {
     let mut columns = Vec::new();
-    for (column, name) in cells(head.trim_start_matches('\u{feff}')) {
+    for (column, name) in cells(head) {
         let Some(known) = COLUMNS.iter().position(|(known, _)| *known == name) else {
             let names = COLUMNS.map(|(name, _)| name);
             let foreign = looks_like(text).filter(|_| !cells(head).any(|(_, name)| names.contains(&name)));
             if let Some(format) = foreign {
                 return Err((column, format!("this is not a flow file; it looks like {format}")));
+            }
+            // A spreadsheet's own separators.
+            let is_list = |separator| {
+                head.split(separator).map(str::trim).filter(|name| names.contains(name)).count() > 1
+            };
+            if let Some((_, what)) =
+                [(';', "semicolons"), ('\t', "tabs")].into_iter().find(|&(c, _)| is_list(c))
+            {
+                let message = format!("the columns are separated by {what}; a flow file has commas");
+                return Err((column, message));
             }
             let hint = did_you_mean(name, names);
             return Err((

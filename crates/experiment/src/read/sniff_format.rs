@@ -22,13 +22,19 @@ pub(crate) fn looks_like(text: &str) -> Option<&'static str> {
         [sip, dip, ..] if words.len() == 8 && hex(&sip) && hex(&dip) => {
             Some("results of the HPCC simulator (fct.txt)")
         }
-        [a, b, c] if [a, b, c].iter().all(whole) && second.iter().all(whole) => {
+        [_, _, _] | [_, _, _, _] if words.iter().all(whole) && second.iter().all(whole) => {
             Some("a topology of the HPCC simulator (hpcc)")
         }
-        [count] if whole(&count) && second.len() == 6 && second.iter().all(number) => {
+        [a, b, c, d, e, _] if [a, b, c, d, e].iter().all(whole) && second.iter().all(whole) => {
+            Some("a topology of SimAI's simulator (hpcc)")
+        }
+        [count] if whole(&count) && [5, 6].contains(&second.len()) && second.iter().all(number) => {
             Some("flows of the HPCC simulator (the second file of hpcc)")
         }
         [size, share] if [size, share].iter().all(number) => Some("a flow-size distribution (hpcc-cdf)"),
+        [_] if first.split(',').count() == 2 && first.split(',').all(|w| number(&w.trim())) => {
+            Some("a flow-size distribution (hpcc-cdf)")
+        }
         _ if first.starts_with('{') => Some("JSON"),
         _ if first.starts_with('<') => Some("XML"),
         _ if first.starts_with('[') || first.contains(" = ") => Some("TOML"),

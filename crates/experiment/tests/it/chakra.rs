@@ -159,7 +159,7 @@ fn nodes_are_what_their_fields_say() {
     let [zero, one] = two();
     let own = groups("{\"own\": [1]}").unwrap();
     let (tasks, times) = trace(&[&zero, &one], Options { groups: own, ..options() }).unwrap();
-    assert_eq!(times, Times { all: 2, timeless: 0, counted: 0 });
+    assert_eq!(times, Times { all: 2, ..Times::default() });
     assert_eq!(starts(tasks), [(13, 0, 1, 1000)]);
 }
 
@@ -170,9 +170,12 @@ fn operations_are_times_at_a_speed() {
     let one = file(&[receive(1, 0)]);
     let of = |flops| trace(&[&zero, &one], Options { flops, ..options() }).unwrap();
     let (tasks, times) = of(None);
-    assert_eq!((starts(tasks)[0].0, times), (0, Times { all: 2, timeless: 1, counted: 1 }));
+    assert_eq!(
+        (starts(tasks)[0].0, times),
+        (0, Times { all: 2, timeless: 1, counted: 1, ..Times::default() })
+    );
     let (tasks, times) = of(Some(Flops(1_000_000_000)));
-    assert_eq!((starts(tasks)[0].0, times), (2000, Times { all: 2, timeless: 1, counted: 0 }));
+    assert_eq!((starts(tasks)[0].0, times), (2000, Times { all: 2, timeless: 1, ..Times::default() }));
 }
 
 #[test]
@@ -207,6 +210,21 @@ fn refused(zero: &[Message], message: &str) {
     assert!(error.starts_with("t.0.et: ") && error.contains(message), "{error}");
 }
 
+/// The form of PyTorch's traces: the call on the CPU, then the kernel.
+#[test]
+fn a_call_on_a_cpu_takes_its_duration_and_the_kernel_communicates() {
+    let call = node(3, "c10d::allreduce_", COLL).number(7, 85).attr("is_cpu_op", 27, 1);
+    let kernel = node(4, "nccl", COLL).after(&[3]).number(7, 28).attr("is_cpu_op", 27, 0);
+    let kernel =
+        kernel.attr("comm_type", INT32, 0).attr("comm_size", INT64, 2000).attr("comm_priority", INT32, 1);
+    let rank = file(&[call, kernel]);
+    let (tasks, times) = trace(&[&rank, &rank], options()).unwrap();
+    assert_eq!((times.calls, times.timeless), (2, 0));
+    assert_eq!(times.ignored.into_iter().collect::<Vec<_>>(), ["comm_priority"]);
+    // A ring of two: each sends a half twice.
+    assert_eq!(starts(tasks), [(85, 0, 1, 1000), (85, 1, 0, 1000), (85, 0, 1, 1000), (85, 1, 0, 1000)]);
+}
+
 #[test]
 fn what_a_node_lacks_is_told_with_its_name() {
     refused(&[node(4, "x", 0)], "node 4 (`x`) of rank 0: it is an INVALID_NODE");
@@ -226,6 +244,17 @@ fn what_a_node_lacks_is_told_with_its_name() {
         "the collective REDUCE is not simulated: supported are ALL_REDUCE, ALL_GATHER",
     );
     refused(&[collective(4, 30)], "its `comm_type` is 30");
+    let cpu = |node: Message| node.attr("is_cpu_op", 27, 1);
+    refused(
+        &[cpu(collective(4, 0))],
+        "a communication with `comm_type`, but its `is_cpu_op` is true, which ASTRA-sim",
+    );
+    refused(&[cpu(node(4, "x", SEND)).attr("comm_dst", INT64, 1)], "a communication with `comm_dst`, but");
+    refused(&[cpu(receive(4, 1))], "a communication with `comm_src`, but its `is_cpu_op` is true");
+    // A BoolList of true and false.
+    let dims =
+        Message::default().bytes(1, b"involved_dim").bytes(28, &Message::default().bytes(1, &[1, 0]).0);
+    refused(&[collective(4, 0).bytes(10, &dims.0)], "its `involved_dim` leaves out dimensions");
     refused(
         &[collective(4, 0).attr("pg_name", INT32, 3)],
         "node 4 (`coll`) of rank 0: there is no group `3`",

@@ -61,6 +61,8 @@ struct Operation {
     peer: u32,
     size: u64,
     tag: u32,
+    cpu: u8,
+    nic: u8,
     /// Which operations require it, and which require its beginning: how many, and from where in the
     /// appendix.
     successors: [(u32, u32); 2],
@@ -69,9 +71,9 @@ struct Operation {
 impl Operation {
     fn read(bytes: &mut Bytes) -> Option<Self> {
         let (predecessors, kind, peer) = (bytes.u32()?, bytes.u8()?, bytes.u32()?);
-        let (size, tag, [_cpu, _nic]) = (bytes.u64()?, bytes.u32()?, bytes.take()?);
+        let (size, tag, [cpu, nic]) = (bytes.u64()?, bytes.u32()?, bytes.take()?);
         let successors = [(bytes.u32()?, bytes.u32()?), (bytes.u32()?, bytes.u32()?)];
-        Some(Self { predecessors, kind, peer, size, tag, successors })
+        Some(Self { predecessors, kind, peer, size, tag, cpu, nic, successors })
     }
 }
 
@@ -93,6 +95,7 @@ pub(super) fn read(bytes: &[u8], most: u64) -> Read<Goal> {
         first: Vec::with_capacity(ranks as usize),
         operations: 0,
         rank: 0,
+        other_nics: 0,
     };
     let mut last = (all.len() - bytes.0.len() + 16 * ranks as usize) as u64;
     for rank in 0..ranks {
@@ -115,9 +118,10 @@ pub(super) fn read(bytes: &[u8], most: u64) -> Read<Goal> {
         reader.rank = rank;
         reader.block(block)?;
     }
-    let Reader { trace, first, .. } = reader;
+    let Reader { trace, first, other_nics, .. } = reader;
+    let empty = trace.empty;
     let tasks = trace.finish().or_else(|e| wrong(told(&first, &e)))?;
-    Ok(Goal { ranks, tasks })
+    Ok(Goal { ranks, tasks, empty, other_nics })
 }
 
 /// The error in an operation, after its place.
@@ -137,6 +141,8 @@ struct Reader {
     first: Vec<u32>,
     operations: u32,
     rank: u32,
+    /// How many operations name another NIC than 0.
+    other_nics: u64,
 }
 
 impl Reader {
@@ -180,7 +186,7 @@ impl Reader {
     }
 
     fn add(&mut self, number: u32, place: u32, operation: &Operation) -> Read<()> {
-        let &Operation { kind, peer, size, tag, .. } = operation;
+        let &Operation { kind, peer, size, tag, cpu, nic, .. } = operation;
         let added = match kind {
             1 | 2 if peer == ANY => return self.wrong(number, ANY_RANK),
             1 | 2 if tag == ANY => return self.wrong(number, ANY_TAG),
@@ -198,7 +204,10 @@ impl Reader {
                 return self.wrong(number, &message);
             }
         };
-        added.map(drop).or_else(|e| wrong(told(&self.first, &e)))
+        let task = added.or_else(|e| wrong(told(&self.first, &e)))?;
+        self.other_nics += u64::from(nic > 0 && kind != 3);
+        self.trace.run_on(task, self.rank, cpu.into());
+        Ok(())
     }
 
     /// The dependencies, by numbers of operations.

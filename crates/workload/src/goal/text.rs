@@ -35,6 +35,8 @@ struct Reader<'a> {
     /// The rank whose block is open, and the line where it began.
     open: Option<(u32, usize)>,
     labels: BTreeMap<&'a str, u32>,
+    /// How many operations name another `nic` than 0.
+    other_nics: u64,
     /// The dependencies in this block, and whether the other's beginning is enough.
     requires: Vec<(Word<'a>, Word<'a>, bool, usize)>,
 }
@@ -136,7 +138,7 @@ impl<'a> Reader<'a> {
         };
         let task = match verb {
             "send" | "recv" => self.transfer(rest, rank, verb == "send")?,
-            "calc" => self.calc(rest)?,
+            "calc" => self.calc(rest, rank)?,
             _ => {
                 let expected = "`send`, `recv`, `calc`, `LABEL requires LABEL` or `}`";
                 return self.error(column, format!("expected {expected}, found `{verb}`"));
@@ -172,31 +174,36 @@ impl<'a> Reader<'a> {
             return self.error(words[after + 1].0, ANY_RANK);
         }
         let peer = self.number(words, after + 1, "the number of a rank")?;
-        let tag = self.options(words, after + 2, true)?;
+        let [tag, cpu, nic] = self.options(words, after + 2, true)?;
         let place = self.place();
-        self.trace.transfer(place, Transfer { send, rank, peer, bytes, tag }).map_err(|e| {
+        let task = self.trace.transfer(place, Transfer { send, rank, peer, bytes, tag }).map_err(|e| {
             told(&e, |what| match what {
                 What::TooLarge { .. } | What::Sizes { .. } => words[1].0,
                 What::NoRank { .. } | What::Itself(_) => words[after + 1].0,
                 _ => 1,
             })
-        })
+        })?;
+        self.other_nics += u64::from(nic > 0);
+        self.trace.run_on(task, rank, cpu);
+        Ok(task)
     }
 
     /// `calc NS [cpu C] [nic N]`.
-    fn calc(&mut self, words: &[Word]) -> Result<u32, GoalError> {
+    fn calc(&mut self, words: &[Word], rank: u32) -> Result<u32, GoalError> {
         let ns: u64 = self.number(words, 1, "a time in ns")?;
         let Some(time) = ns.checked_mul(1000) else {
             return self.error(words[1].0, format!("{ns} ns is too long: at most 2^64 ps"));
         };
-        self.options(words, 2, false)?;
+        let [_, cpu, _] = self.options(words, 2, false)?;
         let place = self.place();
-        self.trace.add(place, Work::Wait(time)).map_err(|e| told(&e, |_| 1))
+        let task = self.trace.add(place, Work::Wait(time)).map_err(|e| told(&e, |_| 1))?;
+        self.trace.run_on(task, rank, cpu);
+        Ok(task)
     }
 
-    /// Reads `tag T`, `cpu C` and `nic N`, each at most once. Returns the tag.
-    fn options(&self, words: &[Word], from: usize, tagged: bool) -> Result<u64, GoalError> {
-        let mut tag = 0;
+    /// Reads `tag T`, `cpu C` and `nic N`, each at most once and 0 by default, in this order.
+    fn options(&self, words: &[Word], from: usize, tagged: bool) -> Result<[u64; 3], GoalError> {
+        let mut values = [0; 3];
         let mut seen = [false; 3];
         for place in (from..words.len()).step_by(2) {
             let (column, word) = words[place];
@@ -209,12 +216,9 @@ impl<'a> Reader<'a> {
             if option == 0 && words.get(place + 1).is_some_and(|&(_, tag)| tag == "-1") {
                 return self.error(words[place + 1].0, ANY_TAG);
             }
-            let number: u64 = self.number(words, place + 1, "a number")?;
-            if option == 0 {
-                tag = number;
-            }
+            values[option] = self.number(words, place + 1, "a number")?;
         }
-        Ok(tag)
+        Ok(values)
     }
 
     /// The end of a rank: its dependencies, now that all labels are known.
@@ -251,7 +255,8 @@ impl<'a> Reader<'a> {
             let message = format!("`num_ranks` is {ranks}, but there are {n} ranks: rank {rank} is missing");
             return self.error(1, message);
         }
+        let (empty, other_nics) = (self.trace.empty, self.other_nics);
         let tasks = self.trace.finish().map_err(|e| told(&e, |_| 1))?;
-        Ok(Goal { ranks, tasks })
+        Ok(Goal { ranks, tasks, empty, other_nics })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tresse_units::{NEVER, Time};
 
-use super::{ENDLESS, NONE, State, Tasks};
+use super::{ENDLESS, NONE, Processors, State, Tasks, Use};
 
 /// The most flows of a workload, including all rounds and iterations: each needs about 40 bytes while the
 /// workload runs and a row in the results, so more would not fit in any machine's memory.
@@ -129,6 +129,7 @@ pub struct Graph {
     /// The predecessor in the upper half, its successor in the lower one.
     edges: Vec<u64>,
     quorum: BTreeMap<u32, u32>,
+    processors: Processors,
 }
 
 impl Graph {
@@ -200,6 +201,12 @@ impl Graph {
         self.quorum.insert(task, needed);
     }
 
+    /// `task` runs on a processor, which does one thing at a time, in the order in which they can begin. A message
+    /// occupies it for no time: it begins when the processor is idle.
+    pub(crate) fn run_on(&mut self, task: u32, used: Use) {
+        self.processors.add(task, used);
+    }
+
     /// The workload: the whole graph `iterations` times. Each further iteration begins `pause` (ps) after all tasks
     /// of the last one are done.
     ///
@@ -256,6 +263,7 @@ impl Graph {
             successors,
             roots,
             sizes: left,
+            processors: self.processors,
             iterations,
             pause,
         }))

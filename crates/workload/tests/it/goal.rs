@@ -103,7 +103,52 @@ fn irequires_waits_for_the_beginning_only() {
         )
     };
     assert_eq!(starts(&run(&text("requires"))), [6000]);
-    assert_eq!(starts(&run(&text("irequires"))), [1000]);
+    // It has begun, but its cpu computes.
+    assert_eq!(starts(&run(&text("irequires"))), [6000]);
+    let other = |word| text(word).replace("send 10b to 1", "send 10b to 1 cpu 1");
+    assert_eq!(starts(&run(&other("requires"))), [6000]);
+    assert_eq!(starts(&run(&other("irequires"))), [1000]);
+}
+
+/// LogGOPSim's `nexto[host][proc]`, by hand: the time of each message's start, ns.
+#[test]
+fn a_cpu_does_one_thing_at_a_time_in_the_order_in_which_they_can_begin() {
+    let text = |operations: &str, messages: usize| {
+        let receives = "recv 10b from 0\n".repeat(messages);
+        format!("num_ranks 2\nrank 0 {{\n{operations}\n}}\nrank 1 {{\n{receives}}}\n")
+    };
+    let both = "a: calc 1000 cpu A\nb: calc 1000 cpu B\ns: send 10b to 1\ns requires a\ns requires b";
+    for (a, b, expected) in [("0", "0", 2000), ("3", "3", 2000), ("0", "1", 1000)] {
+        let text = text(&both.replace("cpu A", &format!("cpu {a}")).replace("cpu B", &format!("cpu {b}")), 1);
+        assert_eq!(starts(&run(&text)), [expected], "cpus {a} and {b}");
+    }
+    // Without a `cpu` it is 0.
+    assert_eq!(starts(&run(&text(&both.replace(" cpu A", "").replace("cpu B", "cpu 0"), 1))), [2000]);
+    // A message waits for its cpu as well, but takes no time of it.
+    let sends = "calc 500\nsend 10b to 1\nsend 10b to 1\ncalc 500\nsend 10b to 1\nsend 10b to 1 cpu 1";
+    assert_eq!(starts(&run(&text(sends, 4))), [500, 500, 1000, 0]);
+    // What can begin first is first, even if the cpu is not idle then: b at 600, before c, which can begin at 700.
+    let order = "l: calc 1000\nx: calc 700 cpu 1\ny: calc 600 cpu 2\nc: calc 10\nb: calc 20\n\
+                 c requires x\nb requires y\ns: send 10b to 1 cpu 3\ns requires b\nt: send 10b to 1 cpu 3\nt requires c";
+    assert_eq!(starts(&run(&text(order, 2))), [1020, 1030]);
+    // A receive is done when its cpu is idle: rank 1 computes when the message arrives, and answers after that.
+    let receive = "num_ranks 2\nrank 0 {\nsend 10b to 1\nrecv 10b from 1\n}\n\
+                   rank 1 {\ncalc 5000\nr: recv 10b from 0\ns: send 10b to 0 cpu 1\ns requires r\n}\n";
+    assert_eq!(starts(&run(receive)), [0, 5000]);
+    // An operation that waits for a beginning waits for the cpu that this needs.
+    let begun = "a: calc 1000\nb: calc 1000\nd: calc 1 cpu 2\nc: calc 1000\nc requires d\ns: send 10b to 1 cpu 1\ns irequires b\n\
+                 t: send 10b to 1 cpu 1\nt requires c";
+    assert_eq!(starts(&run(&text(begun, 2))), [1000, 3000]);
+}
+
+#[test]
+fn what_a_run_does_not_do_is_counted() {
+    let goal = Goal::read(
+        "num_ranks 2\nrank 0 {\nsend 0b to 1 nic 1\ncalc 5 nic 1\n}\nrank 1 {\nrecv 0b from 0\n}\n",
+        u64::MAX,
+    );
+    let goal = goal.unwrap();
+    assert_eq!((goal.empty, goal.other_nics), (1, 1));
 }
 
 #[test]

@@ -37,8 +37,8 @@ fn text(ranks: &Ranks) -> String {
         for (i, Op { kind, peer, size, tag, .. }) in ops.iter().enumerate() {
             match kind {
                 Kind::Send => writeln!(text, "l{i}: send {size}b to {peer} tag {tag} cpu 1").unwrap(),
-                Kind::Recv => writeln!(text, "l{i}: recv {size}b from {peer} tag {tag}").unwrap(),
-                Kind::Calc => writeln!(text, "l{i}: calc {size}").unwrap(),
+                Kind::Recv => writeln!(text, "l{i}: recv {size}b from {peer} tag {tag} cpu 1").unwrap(),
+                Kind::Calc => writeln!(text, "l{i}: calc {size} cpu 1").unwrap(),
             }
         }
         for (i, op) in ops.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! Files of other simulators, as their generators write them, become experiments; all others are rejected.
 
+mod cases;
 mod generators;
 mod hpcc;
 mod refused;

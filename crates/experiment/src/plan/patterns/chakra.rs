@@ -80,9 +80,12 @@ fn groups(at: &At, said: Option<&str>, first: &Path) -> Result<Groups, Diagnosti
     chakra::groups(&text).map_err(|e| at.wrong(key, &format!("{}: {e}", path.display())))
 }
 
-/// Notes about computations that take no time.
+/// How many attributes a note names.
+const NAMED: usize = 8;
+
+/// Notes about computations that take no time, calls on a CPU, and what is not read.
 fn notes(trace: &Path, times: Times) -> Vec<String> {
-    let Times { all, timeless, counted } = times;
+    let Times { all, timeless, counted, calls, empty, ignored } = times;
     let trace = trace.display();
     let timeless = (timeless > 0).then(|| {
         format!(
@@ -95,5 +98,19 @@ fn notes(trace: &Path, times: Times) -> Vec<String> {
              duration: they take no time without `flops`, such as flops = \"312Tflops\""
         )
     });
-    timeless.into_iter().chain(counted).collect()
+    let calls = (calls > 0).then(|| {
+        format!(
+            "{calls} communications of {trace} are calls on a CPU (`is_cpu_op`): they take their durations, and send \
+             nothing"
+        )
+    });
+    let empty = (empty > 0)
+        .then(|| format!("{empty} messages of {trace} have 0 bytes: they are sent with 1 byte each"));
+    let ignored = (!ignored.is_empty()).then(|| {
+        let named: Vec<String> = ignored.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+        let more = ignored.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("attributes of communications of {trace} that are not read: {}{more}", named.join(", "))
+    });
+    [timeless, counted, calls, empty, ignored].into_iter().flatten().collect()
 }

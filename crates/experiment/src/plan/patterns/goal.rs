@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tresse_units::text_file;
 use tresse_workload::Goal as Trace;
 
 use crate::diagnostic::Diagnostic;
@@ -27,20 +28,29 @@ impl Keys for Goal {
         let path = beside(&at.loaded.source, &file);
         let bytes =
             at.loaded.files.read_bytes(&path).map_err(|e| at.wrong("file", &unreadable(&path, &e)))?;
-        let goal = if Trace::is_binary(&bytes) {
+        let Trace { ranks, tasks, empty, other_nics } = if Trace::is_binary(&bytes) {
             let wrong = |e| at.wrong("file", &format!("{}: {e}", path.display()));
             Trace::read_binary(&bytes, at.most()).map_err(wrong)?
         } else {
-            let text = String::from_utf8(bytes).map_err(|_| {
+            let text = text_file::text(bytes).map_err(|e| {
                 let message = "is neither text nor a GOAL trace in the binary form, which begins with 4223";
-                at.wrong("file", &format!("{} {message}", path.display()))
+                at.wrong("file", &format!("{} {message} ({e})", path.display()))
             })?;
             Trace::read(&text, at.most()).map_err(|e| {
                 let line = text.lines().nth(e.line - 1).unwrap_or("");
                 at.wrong("file", &quoted(&path, (e.line, e.column), &e.message, line))
             })?
         };
-        at.has_ranks("file", &path, goal.ranks)?;
-        Ok(Pattern { arrivals: true, ..Pattern::of_tasks(goal.tasks) })
+        at.has_ranks("file", &path, ranks)?;
+        let (file, mut notes) = (path.display(), Vec::new());
+        if empty > 0 {
+            notes.push(format!("{file}: {empty} messages of 0 bytes are sent with 1 byte each"));
+        }
+        if other_nics > 0 {
+            let what =
+                "operations name a `nic` other than 0, which is left out: a host sends over all its links";
+            notes.push(format!("{file}: {other_nics} {what}"));
+        }
+        Ok(Pattern { arrivals: true, notes, ..Pattern::of_tasks(tasks) })
     }
 }

@@ -6,7 +6,7 @@ mod messages;
 mod node;
 mod schema;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -31,8 +31,8 @@ pub struct Options {
     pub most: u64,
 }
 
-/// How many computations and memory accesses a trace has, and which of them take no time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// How many computations and memory accesses a trace has, which of them take no time, and what is not read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Times {
     /// All of them.
     pub all: u64,
@@ -40,6 +40,12 @@ pub struct Times {
     pub timeless: u64,
     /// Those that have a number of operations, but no known duration.
     pub counted: u64,
+    /// Calls of communications on a CPU, which are among all.
+    pub calls: u64,
+    /// Messages of 0 bytes, which are sent with one.
+    pub empty: u64,
+    /// Attributes of communications that are not read.
+    pub ignored: BTreeSet<String>,
 }
 
 /// The files of a trace, by rank. `trace` is their folder, or their path without rank and extension.
@@ -126,5 +132,6 @@ pub fn read(paths: &[PathBuf], files: &Files, options: Options) -> Result<(Tasks
         }
         trace.add(nodes, groups).map_err(|e| of_file(e.to_string()))?;
     }
+    times.empty = trace.empty();
     Ok((trace.finish().map_err(|e| e.to_string())?, times))
 }

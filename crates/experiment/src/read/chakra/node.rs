@@ -1,5 +1,7 @@
 //! From a node in a file to what it does.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use tresse_workload::chakra::{Action, Groups, Kind, Node};
 
@@ -45,6 +47,29 @@ pub(super) fn groups(node: &schema::Node) -> Result<Groups, String> {
     Ok(groups.into_iter().map(|group| (group.pg_name, group.ranks)).collect())
 }
 
+/// The attributes of a communication that are read.
+const READ: [&str; 9] = [
+    "comm_type",
+    "comm_size",
+    "comm_src",
+    "comm_dst",
+    "comm_tag",
+    "pg_name",
+    "is_cpu_op",
+    "involved_dim",
+    "num_ops",
+];
+
+/// The attribute that a communication of this type cannot do without.
+fn peer(kind: &str) -> Option<&'static str> {
+    match kind {
+        "COMM_SEND_NODE" => Some("comm_dst"),
+        "COMM_RECV_NODE" => Some("comm_src"),
+        "COMM_COLL_NODE" => Some("comm_type"),
+        _ => None,
+    }
+}
+
 struct Reader<'a> {
     node: &'a schema::Node,
     rank: u32,
@@ -53,8 +78,14 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn action(&self, times: &mut Times) -> Result<Action, String> {
-        let kind = usize::try_from(self.node.kind).ok().and_then(|kind| NODE_TYPES.get(kind));
-        match kind.copied() {
+        let kind = usize::try_from(self.node.kind).ok().and_then(|kind| NODE_TYPES.get(kind)).copied();
+        if let Some(peer) = kind.and_then(peer) {
+            self.ignored(&mut times.ignored);
+            if self.is_cpu_op()? {
+                return self.call(peer, times);
+            }
+        }
+        match kind {
             Some("METADATA_NODE") => Ok(Action::Nothing),
             Some("MEM_LOAD_NODE" | "MEM_STORE_NODE" | "COMP_NODE") => self.wait(times).map(Action::Wait),
             Some("COMM_SEND_NODE") => {
@@ -68,12 +99,52 @@ impl Reader<'_> {
                 Ok(Action::Receive { from, tag, bytes })
             }
             Some("COMM_COLL_NODE") => {
+                self.check_dimensions()?;
                 let kind = self.collective()?;
                 let bytes = if kind == Kind::Barrier { 0 } else { self.bytes()? };
                 Ok(Action::Collective { kind, bytes, group: self.group()? })
             }
             Some(name) => Err(format!("it is an {name}")),
             None => Err(format!("its type is {}, but Chakra 1.0.0 has types 1 to 7", self.node.kind)),
+        }
+    }
+
+    /// A communication on a CPU is PyTorch's call of it, such as `c10d::allreduce_`; the communication itself is the
+    /// kernel, a node of its own.
+    fn call(&self, peer: &str, times: &mut Times) -> Result<Action, String> {
+        if self.value(peer).is_some() {
+            return Err(format!(
+                "it is a communication with `{peer}`, but its `is_cpu_op` is true, which ASTRA-sim refuses: leave \
+                 `{peer}` out if the kernel is a node of its own, or make `is_cpu_op` false"
+            ));
+        }
+        times.calls += 1;
+        self.wait(times).map(Action::Wait)
+    }
+
+    fn is_cpu_op(&self) -> Result<bool, String> {
+        match self.value("is_cpu_op") {
+            None => Ok(false),
+            Some(Some(&Value::Bool(is_cpu))) => Ok(is_cpu),
+            Some(_) => Ok(self.needed("is_cpu_op")? != 0),
+        }
+    }
+
+    /// Adds the attributes of a communication that are not read.
+    fn ignored(&self, ignored: &mut BTreeSet<String>) {
+        let is_unread = |name: &&str| !READ.contains(name);
+        ignored.extend(self.node.attr.iter().map(|attr| &*attr.name).filter(is_unread).map(str::to_owned));
+    }
+
+    /// ASTRA-sim's dimensions of the network are not in the trace.
+    fn check_dimensions(&self) -> Result<(), String> {
+        match self.value("involved_dim") {
+            Some(Some(Value::Bools(dims))) if dims.values.contains(&false) && self.value("pg_name").is_none() => {
+                Err("its `involved_dim` leaves out dimensions, which only ASTRA-sim's network file defines: name \
+                     the ranks by `pg_name` and a group of comm_group.json"
+                    .to_owned())
+            }
+            _ => Ok(()),
         }
     }
 

@@ -42,11 +42,18 @@ pub(super) struct IoInfo {
 pub(super) struct Attribute {
     #[prost(string, tag = "1")]
     pub name: String,
-    #[prost(oneof = "Value", tags = "7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 29")]
+    #[prost(oneof = "Value", tags = "7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 28, 29")]
     pub value: Option<Value>,
 }
 
-/// Whole numbers, whose type depends on the writer, and texts.
+/// A `BoolList`.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Bools {
+    #[prost(bool, repeated, tag = "1")]
+    pub values: Vec<bool>,
+}
+
+/// Whole numbers, whose type depends on the writer, truth values and texts.
 #[derive(Clone, PartialEq, Oneof)]
 pub(super) enum Value {
     #[prost(int32, tag = "7")]
@@ -69,19 +76,23 @@ pub(super) enum Value {
     Sfixed32(i32),
     #[prost(sfixed64, tag = "25")]
     Sfixed64(i64),
+    #[prost(bool, tag = "27")]
+    Bool(bool),
+    #[prost(message, tag = "28")]
+    Bools(Bools),
     #[prost(string, tag = "29")]
     Text(String),
 }
 
 impl Value {
-    /// Its value as a number.
+    /// Its value as a number; a truth value is none.
     pub fn number(&self) -> Option<i128> {
         match *self {
             Self::Int32(n) | Self::Sint32(n) | Self::Sfixed32(n) => Some(n.into()),
             Self::Int64(n) | Self::Sint64(n) | Self::Sfixed64(n) => Some(n.into()),
             Self::Uint32(n) | Self::Fixed32(n) => Some(n.into()),
             Self::Uint64(n) | Self::Fixed64(n) => Some(n.into()),
-            Self::Text(_) => None,
+            Self::Bool(_) | Self::Bools(_) | Self::Text(_) => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use roxmltree::{Document as Xml, Node};
+use roxmltree::{Document as Xml, Node, ParsingOptions};
 
 use super::{Attribute, Document, Element, Id};
 use crate::diagnostic::Wrong;
@@ -16,7 +16,9 @@ struct Key<'a> {
 
 /// Reads GraphML.
 pub fn read(text: &str) -> Result<Document, Wrong> {
-    let xml = Xml::parse(text).map_err(|e| {
+    check_doctype(text)?;
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    let xml = Xml::parse_with_options(text, options).map_err(|e| {
         let place = e.pos();
         let before = text.split_inclusive('\n').take(place.row as usize - 1).map(str::len).sum::<usize>();
         let message = e.to_string();
@@ -43,7 +45,13 @@ pub fn read(text: &str) -> Result<Document, Wrong> {
             return Err(Wrong::offset(graph.range().start, message.to_owned()));
         }
     };
-    let mut document = Document { directed, nodes: Vec::new(), edges: Vec::new() };
+    if let Some(edge) = children(graph, "hyperedge").next() {
+        let message =
+            "a <hyperedge>, which no link of two nodes is: write a node and an <edge> to each of its ends";
+        return Err(Wrong::offset(edge.range().start, message.to_owned()));
+    }
+    let (nodes, edges) = (Vec::new(), Vec::new());
+    let mut document = Document { directed, multigraph: None, ignored: Vec::new(), nodes, edges };
     let keys = keys(root, "node")?;
     for node in children(graph, "node") {
         if let Some(nested) = children(node, "graph").next() {
@@ -63,7 +71,26 @@ pub fn read(text: &str) -> Result<Document, Wrong> {
         }
         document.edges.push(([id(edge, "source")?, id(edge, "target")?], element(edge, &keys)?));
     }
+    document.multigraph = document.has_keys();
     Ok(document)
+}
+
+/// A DOCTYPE that only names GraphML's own definition says nothing; one that declares entities or default values
+/// would change what follows.
+///
+/// # Errors
+/// If it declares something.
+fn check_doctype(text: &str) -> Result<(), Wrong> {
+    let Some(start) = text.find("<!DOCTYPE") else { return Ok(()) };
+    let end = text[start..].find(['[', '>']).map(|at| start + at);
+    match end {
+        Some(end) if text[end..].starts_with('[') => {
+            let message = "this DOCTYPE declares entities or default values, which are not read: delete it, and write \
+                           out what it declares";
+            Err(Wrong::offset(start, message.to_owned()))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn children<'a, 'x>(node: Node<'a, 'x>, tag: &'static str) -> impl Iterator<Item = Node<'a, 'x>> {

@@ -92,7 +92,7 @@ impl<'a> File<'a> {
 /// Reads node-link JSON.
 pub fn read(text: &str) -> Result<Document, Wrong> {
     let file = File(text);
-    let Object(entries) = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|e| {
+    let Object(entries) = serde_json::from_str(text).map_err(|e| {
         let line = text.split_inclusive('\n').take(e.line().saturating_sub(1)).map(str::len).sum::<usize>();
         let message = e.to_string();
         let message = message.split(" at line ").next().unwrap_or("").to_owned();
@@ -113,15 +113,25 @@ pub fn read(text: &str) -> Result<Document, Wrong> {
         (None, None) => return Err(missing("neither `links` nor `edges`")),
         (Some(_), Some(_)) => return Err(missing("both `links` and `edges`")),
     };
-    let directed = find("directed").map(|value| file.read(value, "true or false"));
-    let mut document =
-        Document { directed: directed.transpose()?.unwrap_or(false), nodes: Vec::new(), edges: Vec::new() };
+    let truth = |name: &str| find(name).map(|value| file.read(value, "true or false")).transpose();
+    let known = ["nodes", "links", "edges", "directed", "multigraph", "graph"];
+    let ignored = entries.iter().filter(|(name, _)| !known.contains(&&**name));
+    let mut document = Document {
+        directed: truth("directed")?.unwrap_or(false),
+        multigraph: truth("multigraph")?,
+        ignored: ignored.map(|(name, _)| format!("`{name}`")).collect(),
+        nodes: Vec::new(),
+        edges: Vec::new(),
+    };
     for value in nodes {
         let ([id], element) = file.element(value, "a node", ["id"])?;
         document.nodes.push((id, element));
     }
     for value in edges {
         document.edges.push(file.element(value, "a link", ["source", "target"])?);
+    }
+    if document.multigraph.is_none() {
+        document.multigraph = document.has_keys();
     }
     Ok(document)
 }

@@ -1,8 +1,10 @@
 //! Networks from files: node-link JSON as networkx writes it, and GraphML (`tresse explain file`).
 
 mod attributes;
+mod foreign;
 mod graphml;
 mod json;
+mod parallel;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,15 +16,27 @@ use tresse_units::{Probability, Queue};
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean, wrong};
 use crate::keys::fabric::{Fabric, Layered};
 use crate::read::loaded::{Loaded, Source};
-use attributes::{LinkAttributes, NodeAttributes};
+use attributes::{Heard, LinkAttributes, LinkValues, NodeAttributes};
 
 /// A file, in a form common to both formats.
 struct Document {
     /// Whether an edge is one direction of a link.
     directed: bool,
+    /// Whether a pair of nodes may have several links, if the file says so.
+    multigraph: Option<bool>,
+    /// What is in the file beside nodes and edges, and is not read.
+    ignored: Vec<String>,
     nodes: Vec<(Id, Element)>,
     /// Edges, by the ids of their ends.
     edges: Vec<([Id; 2], Element)>,
+}
+
+impl Document {
+    /// Edges with a `key` are those of a multigraph: networkx numbers parallel links with it.
+    fn has_keys(&self) -> Option<bool> {
+        let has_key = |element: &Element| element.attributes.iter().any(|a| a.name == "key");
+        self.edges.iter().any(|(_, element)| has_key(element)).then_some(true)
+    }
 }
 
 /// The id of a node in a file.
@@ -67,17 +81,21 @@ pub(crate) fn read(loaded: &mut Loaded) -> Result<(), Diagnostic> {
         .read(&path)
         .map_err(|e| loaded.error_at(&["fabric", "file"], &format!("{name}: cannot be read: {e}")))?;
     match graph(&text, fabric) {
-        Ok(graph) => loaded.experiment.fabric.graph = Some(Arc::new(graph)),
+        Ok((graph, notes)) => {
+            notes.iter().for_each(|note| loaded.files.note(&path, note));
+            loaded.experiment.fabric.graph = Some(Arc::new(graph));
+        }
         Err(wrong) if matches!(wrong.at, At::Keys(_)) => return Err(loaded.error(wrong)),
         Err(wrong) => return Err(Source { name, text }.error(wrong)),
     }
     Ok(())
 }
 
-/// The graph that `text` describes, in either format; values that its links leave out come from `[fabric]`.
-fn graph(text: &str, f: &Fabric) -> Result<Graph, Wrong> {
-    let start = text.find(|c: char| !c.is_whitespace() && c != '\u{feff}').unwrap_or(0);
-    let document = match text[start..].chars().next() {
+/// The graph that `text` describes, in either format, with notes on what is not read as it is written; values that its
+/// links leave out come from `[fabric]`.
+fn graph(text: &str, f: &Fabric) -> Result<(Graph, Vec<String>), Wrong> {
+    let start = text.find(|c: char| !c.is_whitespace()).unwrap_or(0);
+    let mut document = match text[start..].chars().next() {
         Some('{') => json::read(text)?,
         Some('<') => graphml::read(text)?,
         _ => {
@@ -97,20 +115,47 @@ fn graph(text: &str, f: &Fabric) -> Result<Graph, Wrong> {
         None => {
             // What is as short as 2 is like everything.
             let known = document.nodes.iter().map(|(id, _)| &*id.shown).filter(|_| id.shown.len() > 2);
-            let hint = did_you_mean(&id.shown, known);
+            let mut hint = did_you_mean(&id.shown, known);
+            if id.shown.parse().is_ok_and(|place: usize| place < document.nodes.len()) {
+                hint += "; are links' ends places in the list of nodes, as d3 wrote them? Here they are ids";
+            }
             Err(Wrong::offset(id.at, format!("no node has the id `{}`{hint}", id.shown)))
         }
     };
     let mut ends = Vec::new();
-    for (ids, _) in &document.edges {
-        ends.push([place(&ids[0])?, place(&ids[1])?]);
+    for (ids, element) in &document.edges {
+        let pair = [place(&ids[0])?, place(&ids[1])?];
+        if pair[0] == pair[1] {
+            // Before hosts are told by their number of neighbours.
+            return Err(Wrong::offset(element.at, format!("a link from `{}` to itself", ids[0].shown)));
+        }
+        ends.push(pair);
     }
-    let nodes = nodes(&document, &ends)?;
-    let (layers, ports) = ports(&document, &ends, &nodes, f)?;
+    let mut heard = Heard::default();
+    let nodes = nodes(&document, &ends, &mut heard)?;
+    let own = |(&[from, to], (_, element)): (&[usize; 2], &([Id; 2], Element))| {
+        LinkAttributes::new([&*nodes[from].name, &*nodes[to].name], element, &mut heard)
+    };
+    let mut own: Vec<LinkAttributes> = ends.iter().zip(&document.edges).map(own).collect::<Result<_, _>>()?;
+    let mut notes = heard.notes(ends.len());
+    let (kept, twice) = parallel::kept(&document, &ends, &own)?;
+    notes.extend(twice);
+    if !document.ignored.is_empty() {
+        notes.push(format!("not read: {}", document.ignored.join(", ")));
+    }
+    keep(&mut ends, &kept);
+    keep(&mut own, &kept);
+    keep(&mut document.edges, &kept);
+    let (layers, ports) = ports(document.directed, &ends, &own, &nodes, f)?;
     let mut graph = Graph { nodes, layers, ports };
     let topology = graph.topology().map_err(|error| misread(&document, error))?;
     sort_layers(&mut graph, &topology);
-    Ok(graph)
+    Ok((graph, notes))
+}
+
+fn keep<T>(all: &mut Vec<T>, kept: &[bool]) {
+    let mut kept = kept.iter();
+    all.retain(|_| kept.next() == Some(&true));
 }
 
 /// Ordered from the hosts up; layers at the same distance are in the order of the file.
@@ -130,7 +175,7 @@ fn sort_layers(graph: &mut Graph, topology: &Topology) {
 }
 
 /// The hosts and switches. If no node says what it is, those with one neighbour are hosts.
-fn nodes(document: &Document, ends: &[[usize; 2]]) -> Result<Vec<Node>, Wrong> {
+fn nodes(document: &Document, ends: &[[usize; 2]], heard: &mut Heard) -> Result<Vec<Node>, Wrong> {
     let mut neighbours = vec![Vec::new(); document.nodes.len()];
     for &[a, b] in ends {
         for [own, other] in [[a, b], [b, a]] {
@@ -139,11 +184,14 @@ fn nodes(document: &Document, ends: &[[usize; 2]]) -> Result<Vec<Node>, Wrong> {
             }
         }
     }
-    let read = |(id, element): &(Id, Element)| NodeAttributes::new(&id.shown, element);
-    let all: Vec<NodeAttributes> = document.nodes.iter().map(read).collect::<Result<_, _>>()?;
-    let some_say = all.iter().any(|a| a.is_host.is_some());
+    let mut all = Vec::with_capacity(document.nodes.len());
+    for (id, element) in &document.nodes {
+        all.push((id.shown.clone(), NodeAttributes::new(&id.shown, element, heard)?));
+    }
+    NodeAttributes::check_labels(&all, heard)?;
+    let some_say = all.iter().any(|(_, a)| a.is_host.is_some());
     let node = |(place, (id, element)): (usize, &(Id, Element))| {
-        let NodeAttributes { is_host, name, rack, pod } = &all[place];
+        let NodeAttributes { is_host, name, rack, pod, .. } = &all[place].1;
         let is_host = match is_host {
             Some(is_host) => *is_host,
             None if some_say => {
@@ -164,15 +212,16 @@ fn nodes(document: &Document, ends: &[[usize; 2]]) -> Result<Vec<Node>, Wrong> {
 
 /// The layers, in order of appearance, and the ports: one for each edge of a directed graph, otherwise two.
 fn ports(
-    document: &Document,
+    directed: bool,
     ends: &[[usize; 2]],
+    links: &[LinkAttributes],
     nodes: &[Node],
     f: &Fabric,
 ) -> Result<(Vec<Arc<str>>, Vec<GraphPort>), Wrong> {
     let (mut layers, mut ports) = (Vec::<Arc<str>>::new(), Vec::new());
-    for (&[from, to], (_, element)) in ends.iter().zip(&document.edges) {
-        let own = LinkAttributes::new([&*nodes[from].name, &*nodes[to].name], element)?;
-        let name = own.layer.as_deref().unwrap_or("link");
+    for (&[from, to], own) in ends.iter().zip(links) {
+        let LinkValues { rate, delay, queue, mark, loss, layer } = &own.values;
+        let name = layer.as_deref().unwrap_or("link");
         let layer = layers.iter().position(|l| **l == *name).unwrap_or_else(|| {
             layers.push(name.into());
             layers.len() - 1
@@ -183,22 +232,22 @@ fn ports(
                 "no {key}: add an attribute `{key}` such as \"{example}\", or `{key}` in [fabric]"
             ))
         };
-        let rate = own.rate.or_else(|| of(&f.rate, name)).ok_or_else(|| missing("rate", "10Gbps"))?;
-        let delay = own.delay.or_else(|| of(&f.delay, name)).ok_or_else(|| missing("delay", "20us"))?;
-        let loss = own.loss.or_else(|| f.loss.of(name)).unwrap_or(Probability::ZERO);
+        let rate = rate.or_else(|| of(&f.rate, name)).ok_or_else(|| missing("rate", "10Gbps"))?;
+        let delay = delay.or_else(|| of(&f.delay, name)).ok_or_else(|| missing("delay", "20us"))?;
+        let loss = loss.or_else(|| f.loss.of(name)).unwrap_or(Probability::ZERO);
         let both = [[from, to], [to, from]];
-        for ends in &both[..if document.directed { 1 } else { 2 }] {
+        for ends in &both[..if directed { 1 } else { 2 }] {
             // An edge of an undirected graph speaks of its switches' ports.
             let is_nic = nodes[ends[0]].kind != NodeKind::Switch;
-            let speaks = document.directed || !is_nic;
-            let queue = own.queue.filter(|_| speaks);
+            let speaks = directed || !is_nic;
+            let queue = queue.filter(|_| speaks);
             let limit = match (queue, is_nic) {
                 (Some(queue), _) => queue,
                 (None, true) => f.host_queue,
                 (None, false) => of(&f.queue, name).ok_or_else(|| missing("queue", "100pkt"))?,
             };
             let usual = if is_nic { f.host_mark } else { f.mark.of(name).unwrap_or(Queue::Unlimited) };
-            let mark = own.mark.filter(|_| speaks).unwrap_or(usual);
+            let mark = mark.filter(|_| speaks).unwrap_or(usual);
             let config = PortConfig {
                 rate: rate.0,
                 delay: delay.0,
