@@ -3,8 +3,7 @@
 pub mod check;
 pub mod new;
 
-use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +12,7 @@ use tresse_controllers::apart::End;
 use tresse_controllers::trace::{Script, Step, play_apart};
 use tresse_controllers::{ConfiguredController, Controller};
 use tresse_linux::trace::Player;
+use tresse_units::text_file;
 
 use crate::failure::Failure;
 use crate::output::print_json;
@@ -188,11 +188,9 @@ pub fn settings(texts: &[String]) -> Result<Vec<(&str, u64)>, Failure> {
 
 fn read(path: &Path) -> io::Result<String> {
     if path == Path::new("-") {
-        let mut text = String::new();
-        io::stdin().read_to_string(&mut text)?;
-        return Ok(text);
+        return text_file::read_stdin().and_then(text_file::text);
     }
-    fs::read_to_string(path)
+    text_file::read_text(path)
 }
 
 fn ssthresh(step: &Step) -> Option<u32> {

@@ -1,9 +1,10 @@
 //! `tresse import`: turns files of other simulators into an experiment.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tresse_exchange::import::{self, Input};
+use tresse_units::text_file;
 
 use crate::failure::Failure;
 use crate::output::print_json;
@@ -76,10 +77,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     for file in &args.files {
         let shown = if file == Path::new("-") { "stdin".to_owned() } else { file.display().to_string() };
         let text = read(file).map_err(|e| Failure::Input(format!("{shown}: cannot be read: {e}")))?;
-        let text = String::from_utf8(text).map_err(|e| {
-            let at = e.utf8_error().valid_up_to();
-            Failure::Input(format!("{shown}: byte {at} is not text: is the file binary, or compressed?"))
-        })?;
         texts.push((shown, text));
     }
     let inputs: Vec<_> = texts.iter().map(|(name, text)| Input { name, text }).collect();
@@ -102,11 +99,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-fn read(file: &Path) -> io::Result<Vec<u8>> {
+fn read(file: &Path) -> io::Result<String> {
     if file != Path::new("-") {
-        return std::fs::read(file);
+        return text_file::read_text(file);
     }
-    let mut bytes = Vec::new();
-    io::stdin().read_to_end(&mut bytes)?;
-    Ok(bytes)
+    text_file::read_stdin().and_then(text_file::text)
 }

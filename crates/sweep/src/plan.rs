@@ -1,6 +1,5 @@
 //! The file of a sweep: an experiment, the settings of every point, and the designs that make the points.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -9,6 +8,7 @@ use tresse_experiment::diagnostic::{At, Wrong};
 use tresse_experiment::keys::stopping_rule::Asked;
 use tresse_experiment::read::{self, built_in};
 use tresse_experiment::{Diagnostic, Profile, Source};
+use tresse_units::text_file;
 
 /// A plan, as in its file.
 #[derive(Debug, Clone)]
@@ -108,7 +108,7 @@ impl Plan {
     /// # Errors
     /// If it cannot be read, or is not a plan.
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
-        let text = fs::read_to_string(path).map_err(|e| Diagnostic::io("cannot be read", path, e))?;
+        let text = text_file::read_text(path).map_err(|e| Diagnostic::io("cannot be read", path, e))?;
         Self::parse(&path.display().to_string(), text)
     }
 

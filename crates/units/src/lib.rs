@@ -12,6 +12,7 @@ mod share;
 mod split_mix;
 mod stream;
 mod text;
+pub mod text_file;
 mod time;
 
 pub use parameter::{Parameter, ParameterError, Range, Value, Values, Whole};

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use toml::{Spanned, Table, Value};
 use tresse_experiment::read::files::sha256;
 use tresse_experiment::{Diagnostic, did_you_mean};
+use tresse_units::text_file;
 
 use super::measure::Measure;
 
@@ -122,7 +123,7 @@ impl Suite {
     pub fn find(name: &str) -> Result<Self, Diagnostic> {
         let text = match BUILT_IN.iter().find(|(own, _)| *own == name) {
             Some((_, text)) => (*text).to_owned(),
-            None => fs::read_to_string(name).map_err(|error| unread(name, error))?,
+            None => text_file::read_text(Path::new(name)).map_err(|error| unread(name, error))?,
         };
         let file: File = toml::from_str(&text).map_err(|error: toml::de::Error| match error.span() {
             Some(span) => Diagnostic::at_offset(name, &text, span.start, error.message()),

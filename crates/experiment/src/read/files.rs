@@ -1,12 +1,13 @@
 //! The files that an experiment reads, and their contents.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use tresse_units::text_file;
 
 /// A file, identified by its content when it was read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -25,11 +26,9 @@ impl Files {
     /// The text of the file at `path`, which is recorded.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If it cannot be read, or is not text.
     pub(crate) fn read(&self, path: &Path) -> io::Result<String> {
-        let text = fs::read_to_string(path)?;
-        self.remember(&path.display().to_string(), &text);
-        Ok(text)
+        text_file::text(self.read_bytes(path)?)
     }
 
     /// The same for a file that need not be text.
@@ -37,7 +36,7 @@ impl Files {
     /// # Errors
     /// If it cannot be read.
     pub(crate) fn read_bytes(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let bytes = fs::read(path)?;
+        let bytes = text_file::read_bytes(path)?;
         self.remember(&path.display().to_string(), &bytes);
         Ok(bytes)
     }

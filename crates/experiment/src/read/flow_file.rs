@@ -258,7 +258,7 @@ type At<T> = Result<T, (usize, String)>;
 /// The position of each column.
 fn header(head: &str, text: &str) -> At<Vec<usize>> {
     let mut columns = Vec::new();
-    for (column, name) in cells(head.trim_start_matches('\u{feff}')) {
+    for (column, name) in cells(head) {
         let Some(known) = COLUMNS.iter().position(|(known, _)| *known == name) else {
             let names = COLUMNS.map(|(name, _)| name);
             let foreign = looks_like(text).filter(|_| !cells(head).any(|(_, name)| names.contains(&name)));

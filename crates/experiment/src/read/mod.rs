@@ -18,6 +18,7 @@ use std::{fs, io};
 
 use toml::de::DeValue;
 use toml::{Spanned, Table, Value};
+use tresse_units::text_file;
 
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
@@ -33,15 +34,16 @@ use crate::read::loaded::{keys_at, place};
 /// If there is none.
 pub fn find(name: &str) -> Result<Source, Diagnostic> {
     if name == "-" {
-        let text =
-            io::read_to_string(io::stdin()).map_err(|e| Diagnostic::input(e.to_string()).of("stdin"))?;
+        let text = text_file::read_stdin()
+            .and_then(text_file::text)
+            .map_err(|e| Diagnostic::input(e.to_string()).of("stdin"))?;
         return Ok(Source { name: "stdin".to_owned(), text });
     }
     if let Some((own, text)) = built_in::find(name) {
         return Ok(Source { name: own.to_owned(), text: text.to_owned() });
     }
     let path = Path::new(name);
-    match fs::read_to_string(path) {
+    match text_file::read_text(path) {
         Ok(text) => Ok(Source { name: name.to_owned(), text }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let mut known = built_in::known();

@@ -92,7 +92,7 @@ impl<'a> File<'a> {
 /// Reads node-link JSON.
 pub fn read(text: &str) -> Result<Document, Wrong> {
     let file = File(text);
-    let Object(entries) = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|e| {
+    let Object(entries) = serde_json::from_str(text).map_err(|e| {
         let line = text.split_inclusive('\n').take(e.line().saturating_sub(1)).map(str::len).sum::<usize>();
         let message = e.to_string();
         let message = message.split(" at line ").next().unwrap_or("").to_owned();

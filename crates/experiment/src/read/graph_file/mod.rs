@@ -76,7 +76,7 @@ pub(crate) fn read(loaded: &mut Loaded) -> Result<(), Diagnostic> {
 
 /// The graph that `text` describes, in either format; values that its links leave out come from `[fabric]`.
 fn graph(text: &str, f: &Fabric) -> Result<Graph, Wrong> {
-    let start = text.find(|c: char| !c.is_whitespace() && c != '\u{feff}').unwrap_or(0);
+    let start = text.find(|c: char| !c.is_whitespace()).unwrap_or(0);
     let document = match text[start..].chars().next() {
         Some('{') => json::read(text)?,
         Some('<') => graphml::read(text)?,
