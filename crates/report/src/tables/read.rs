@@ -1,7 +1,7 @@
 //! A table of a run as it is in its folder: one Parquet file, or the parts of it while the run is in progress.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use arrow::compute::{cast, concat_batches};
 use arrow::datatypes::{DataType, Schema, UInt64Type};
 use indexmap::IndexSet;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use tresse_units::input_file;
 
 /// A table that was read completely.
 #[derive(Debug, Clone)]
@@ -86,7 +87,7 @@ fn batches(files: &[PathBuf]) -> Result<Vec<RecordBatch>, Unread> {
     for path in files {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let damaged = |e: &dyn std::fmt::Display| Unread::Damaged(format!("{name} cannot be read: {e}"));
-        let file = File::open(path).map_err(|e| match e.kind() {
+        let file = input_file::open(path).map_err(|e| match e.kind() {
             io::ErrorKind::NotFound => Unread::Gone,
             _ => damaged(&e),
         })?;
