@@ -32,6 +32,9 @@ pub(super) fn plain(message: &str) -> String {
         }
     }
     match message {
+        "recursion limit" | "cannot recurse further; max recursion depth met" => {
+            "nested too deeply: at most 80 levels".to_owned()
+        }
         "wanted string or table" => "expected a string".to_owned(),
         other if other.starts_with("wanted exactly 1 element") => "expected a string".to_owned(),
         other => other.to_owned(),
