@@ -3,7 +3,7 @@
 use super::did_you_mean;
 
 /// `message` of a TOML reader, without the reader's type names.
-pub(super) fn plain(message: &str) -> String {
+pub(crate) fn plain(message: &str) -> String {
     let message = message.trim_end();
     let mismatch = ["invalid type: ", "invalid value: "].iter().find_map(|head| message.strip_prefix(head));
     if let Some((found, wanted)) = mismatch.and_then(|rest| rest.rsplit_once(", expected ")) {
