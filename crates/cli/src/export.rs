@@ -8,6 +8,7 @@ use tresse_experiment::keys::wanted::Wanted;
 use tresse_units::output_file::{OutputFile, replaces};
 
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::own::Own;
 
 /// Write the results of a finished run in another format
@@ -81,6 +82,7 @@ impl From<Format> for export::Format {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
+    Interrupt::catch()?;
     args.own.load(&mut |note| eprintln!("{note}"))?;
     let only = export::wanted(&args.only)?;
     let notes = if args.out == Path::new("-") {

@@ -11,6 +11,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::patience;
 
@@ -122,6 +123,21 @@ impl Write for OutputFile {
 impl Drop for Beside {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.partial); // gone already if it was renamed
+        unfinished_files().retain(|path| *path != self.partial);
+    }
+}
+
+/// Those that are being written.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished_files() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes what is being written. To be called before the process ends at a signal.
+pub fn remove_unfinished() {
+    for path in unfinished_files().drain(..) {
+        let _ = fs::remove_file(path);
     }
 }
 
@@ -179,7 +195,10 @@ fn unfinished(target: &Path) -> io::Result<(File, PathBuf)> {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = target.with_file_name(format!(".tresse-{}-{count}.partial", process::id()));
         match File::create_new(&path) {
-            Ok(file) => return Ok((file, path)),
+            Ok(file) => {
+                unfinished_files().push(path.clone());
+                return Ok((file, path));
+            }
             // Left by a process that was killed and had the same number.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),

@@ -1,15 +1,15 @@
 //! What is written: whole or not at all, and never in the place of what is no file.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::{FileTypeExt, symlink};
 use std::path::Path;
-use std::process::Command as Process;
+use std::process::{Command as Process, Stdio};
 use std::thread;
 
 use tempfile::TempDir;
 
-use crate::common::{fails, tresse};
+use crate::common::{fails, interrupt, tresse};
 use crate::page::short;
 
 const TOPOLOGY: &str =
@@ -117,6 +117,27 @@ fn a_link_stays_and_leads_to_the_new_file() {
     let text = fs::read_to_string(dir.path().join("far/away.csv")).expect("it is there");
     assert!(text.starts_with("scheme,"), "{text}");
     assert_eq!(names(&dir.path().join("far")), ["away.csv"]);
+
+    // Nor does what is interrupted: here it waits for the table of a run.
+    let sums = dir.path().join("run/run.json");
+    fs::remove_file(&sums).expect("it is ours");
+    fifo(&sums);
+    let mut waiting = Process::new(env!("CARGO_BIN_EXE_tresse"))
+        .args(export)
+        .arg("--force")
+        .current_dir(dir.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    BufReader::new(waiting.stderr.take().expect("it is piped")).read_line(&mut line).expect("text");
+    assert_eq!(line, "run/run.json: waiting for its writer (Ctrl-C ends it)\n");
+    assert_eq!(names(&dir.path().join("far")).len(), 2, "the file that is being written");
+    interrupt(waiting.id());
+    assert_eq!(waiting.wait().expect("it is ours").code(), Some(130));
+    assert_eq!(names(&dir.path().join("far")), ["away.csv"]);
+    assert_eq!(fs::read_to_string(dir.path().join("far/away.csv")).expect("it is there"), text);
+    fs::remove_file(&sums).expect("it is ours");
 
     // What cannot be exported replaces nothing.
     fails(tresse(dir.path()).args(export).args(["--force", "--only", "scheme=nobody"]), 2);
