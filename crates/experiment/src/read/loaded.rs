@@ -207,7 +207,7 @@ impl<'t> Places<'t> {
         for key in path {
             value = match (value.get_ref(), key.parse::<usize>().ok()) {
                 (DeValue::Table(table), _) => table.iter().find(|(own, _)| own.get_ref() == key)?.1,
-                (DeValue::Array(values), Some(place)) => values.iter().nth(place)?,
+                (DeValue::Array(values), Some(place)) => values.get(place)?,
                 _ => return Some(value.span().start),
             };
         }
