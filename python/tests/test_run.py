@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -75,6 +76,19 @@ def test_tables_are_arrow(shift: tresse.Run) -> None:
     assert frame.equals(parquet)
     assert table.to_pandas()["goodput_bps"].tolist() == frame["goodput_bps"].to_list()
     assert all(table.meanings[column] for column in table.column_names)
+
+
+def test_a_damaged_table_is_named(shift: tresse.Run, folder: Path) -> None:
+    broken = folder / "damaged-run"
+    shutil.copytree(shift.folder, broken)
+    opened = tresse.open(broken)
+    content = bytearray((broken / "flows.parquet").read_bytes())
+    content[100] ^= 4
+    (broken / "flows.parquet").write_bytes(content)
+    with pytest.raises(tresse.TresseError, match="flows.parquet: not the table that the run wrote"):
+        _ = opened.flows
+    with pytest.raises(tresse.TresseError, match="flows.parquet: not the table that the run wrote"):
+        _ = tresse.open(broken).status
 
 
 def test_duckdb_reads_a_table(shift: tresse.Run) -> None:

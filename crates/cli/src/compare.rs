@@ -15,6 +15,7 @@ use tresse_lab::Finished;
 use tresse_reproduction::pages::{Reproduced, Reproduction};
 use tresse_reproduction::paper;
 use tresse_sweep::{is_sweep, is_tuning};
+use tresse_units::text_file;
 
 use crate::failure::Failure;
 use crate::paper::{MARKER, folder};
@@ -136,7 +137,7 @@ pub fn folders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if path.join(RUN).exists() {
         return Ok(vec![path.to_owned()]);
     }
-    let Ok(marker) = fs::read_to_string(path.join(MARKER)) else {
+    let Ok(marker) = text_file::read_text(&path.join(MARKER)) else {
         let message = format!("{}: there is no run here\n\nhint: {}", path.display(), where_runs_are(path));
         return Err(Failure::Input(message));
     };

@@ -11,6 +11,7 @@ use tresse_controllers as controllers;
 use tresse_controllers::apart::End;
 use tresse_controllers::trace::{Script, Step, play_apart};
 use tresse_controllers::{ConfiguredController, Controller};
+use tresse_units::input_file::{self, MOST_WRITTEN};
 use tresse_units::text_file;
 
 use crate::ebpf;
@@ -188,9 +189,9 @@ pub fn settings(texts: &[String]) -> Result<Vec<(&str, u64)>, Failure> {
 
 fn read(path: &Path) -> io::Result<String> {
     if path == Path::new("-") {
-        return text_file::read_stdin().and_then(text_file::text);
+        return input_file::read_stdin(MOST_WRITTEN).and_then(text_file::text);
     }
-    text_file::read_text(path)
+    text_file::read_written(path)
 }
 
 fn ssthresh(step: &Step) -> Option<u32> {

@@ -1,13 +1,14 @@
 //! `tresse export`: the results of a run in the formats of other tools.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use tresse_exchange::export;
 use tresse_experiment::keys::wanted::Wanted;
+use tresse_units::output_file::{OutputFile, replaces};
 
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::own::Own;
 
 /// Write the results of a finished run in another format
@@ -81,6 +82,7 @@ impl From<Format> for export::Format {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
+    Interrupt::catch()?;
     args.own.load(&mut |note| eprintln!("{note}"))?;
     let only = export::wanted(&args.only)?;
     let notes = if args.out == Path::new("-") {
@@ -110,22 +112,13 @@ fn to(args: &Args, only: &Wanted, out: &mut dyn Write) -> Result<Vec<String>, Fa
 fn to_file(args: &Args, only: &Wanted) -> Result<Vec<String>, Failure> {
     let path = &args.out;
     let shown = path.display();
-    if path.exists() && !args.force {
+    if replaces(path) && !args.force {
         let message = format!("{shown} already exists and was left unchanged");
         return Err(Failure::Input(message + "\n\nhint: choose another name, or replace it with `--force`"));
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let partial = path.with_file_name(format!("{name}.partial"));
     let unwritten = |e: io::Error| Failure::Input(format!("{shown}: cannot be written: {e}"));
-    let mut file = BufWriter::new(File::create(&partial).map_err(unwritten)?);
-    let result = to(args, only, &mut file).and_then(|notes| {
-        file.flush().map_err(unwritten)?;
-        fs::rename(&partial, path).map_err(unwritten)?;
-        Ok(notes)
-    });
-    if result.is_err() {
-        // Half an export would look like a whole one.
-        let _ = fs::remove_file(&partial);
-    }
-    result
+    let mut file = OutputFile::create(path).map_err(unwritten)?;
+    let notes = to(args, only, &mut file)?;
+    file.finish().map_err(unwritten)?;
+    Ok(notes)
 }

@@ -7,6 +7,7 @@ use tresse_exchange::import::{self, Input};
 use tresse_units::text_file;
 
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::output::print_json;
 
 /// Make an experiment from another simulator's files
@@ -70,6 +71,7 @@ impl From<Format> for import::Format {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
+    Interrupt::catch()?;
     if args.out == Path::new("-") {
         let message = "an import writes several files: give `-o` a file name, such as x.toml";
         return Err(Failure::Input(message.to_owned()));

@@ -11,6 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use tresse_lab::{Report, Watch};
+use tresse_units::output_file;
 
 use crate::failure::Failure;
 
@@ -39,6 +40,7 @@ impl Interrupt {
             if handler.asked.swap(true, Ordering::SeqCst) || !handler.keeps.load(Ordering::SeqCst) {
                 // Standard error may be closed.
                 let _ = writeln!(io::stderr(), "error: interrupted");
+                output_file::remove_unfinished();
                 std::process::exit(130);
             }
             if let Some(watch) = &*handler.running.lock().expect("no holder of the lock panics") {

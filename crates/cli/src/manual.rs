@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap_complete::Shell;
+use tresse_units::output_file::write_whole;
 
 use crate::failure::Failure;
 use crate::flowing;
@@ -95,7 +96,7 @@ fn keep_tables(folder: &Path) -> io::Result<()> {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.starts_with("tresse") && name.ends_with(".1") {
-            fs::write(&path, unfilled(&fs::read_to_string(&path)?))?;
+            write_whole(&path, unfilled(&fs::read_to_string(&path)?))?;
         }
     }
     Ok(())

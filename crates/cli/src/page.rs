@@ -1,10 +1,10 @@
 //! `tresse report`: the page of a run, as a file.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use tresse_report::twin;
+use tresse_units::output_file::OutputFile;
 
 use crate::compare::folders;
 use crate::failure::Failure;
@@ -76,17 +76,7 @@ pub fn of(run: &Path) -> Result<PathBuf, Failure> {
 fn write(runs: &[PathBuf], out: &Path) -> Result<(), Failure> {
     let unwritten =
         |error: io::Error| Failure::Input(format!("{}: cannot be written: {error}", out.display()));
-    let mut partial = out.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
-    let mut file = BufWriter::new(File::create(&partial).map_err(unwritten)?);
-    let written = tresse_report::page::write(runs, &mut file).map_err(Failure::from);
-    let written = written.and_then(|()| file.flush().map_err(unwritten));
-    match written {
-        Ok(()) => std::fs::rename(&partial, out).map_err(unwritten),
-        Err(error) => {
-            let _ = std::fs::remove_file(&partial); // the error has already been reported
-            Err(error)
-        }
-    }
+    let mut file = OutputFile::create(out).map_err(unwritten)?;
+    tresse_report::page::write(runs, &mut file)?;
+    file.finish().map_err(unwritten)
 }

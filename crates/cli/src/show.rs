@@ -1,6 +1,5 @@
 //! `tresse show`: the tables of a run or a sweep again, from its folder.
 
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,7 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use tresse_lab::Finished;
 use tresse_sweep::is_sweep;
+use tresse_units::text_file;
 
 use crate::compare::folders;
 use crate::failure::Failure;
@@ -85,8 +85,8 @@ fn json(run: &Path) -> Result<String, Failure> {
     let path = run.join("run.json");
     let cannot =
         |e: &dyn std::fmt::Display| Failure::Input(format!("{}: cannot be read: {e}", path.display()));
-    let text = fs::read_to_string(&path).map_err(|e| cannot(&e))?;
+    let text = text_file::read_text(&path).map_err(|e| cannot(&e))?;
     let mut report: IndexMap<&str, &RawValue> = serde_json::from_str(&text).map_err(|e| cannot(&e))?;
-    report.retain(|key, _| !["resolved", "host", "figure"].contains(key));
+    report.retain(|key, _| !["resolved", "host", "figure", "tables"].contains(key));
     Ok(crate::output::pretty(&report))
 }

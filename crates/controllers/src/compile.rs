@@ -7,6 +7,7 @@ use std::process::Command;
 use std::{fs, io};
 
 use tempfile::TempDir;
+use tresse_units::text_file::read_written;
 
 use crate::declared::declared;
 use crate::user_file::{Build, UserFile};
@@ -138,8 +139,7 @@ impl Kind {
     /// # Errors
     /// If the file cannot be read or declares nothing.
     pub fn read(self, path: &Path) -> Result<(String, Vec<String>), LoadError> {
-        let text =
-            fs::read_to_string(path).map_err(|error| LoadError::Read { path: path.to_owned(), error })?;
+        let text = read_written(path).map_err(|error| LoadError::Read { path: path.to_owned(), error })?;
         let names = declared(self.declaration, &text);
         if names.is_empty() {
             return Err(LoadError::NoDeclaration { path: path.to_owned(), kind: self });
@@ -176,7 +176,8 @@ impl Kind {
         }
         let file = dir.path().join("library.so");
         let compiler = compiler().map_err(LoadError::Compiler)?;
-        let output = Command::new("cc")
+        let output = Command::new("sh")
+            .args(["-c", LIMITED, "cc"])
             .args(flags(&compiler))
             .arg("-I")
             .arg(dir.path())
@@ -280,6 +281,9 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
         _ => one == other,
     }
 }
+
+/// Runs a compiler with an end: a file may include a device, or itself without end.
+const LIMITED: &str = "ulimit -t 30; ulimit -v 2000000; exec \"$0\" \"$@\"";
 
 /// The first line of `cc --version`.
 fn compiler() -> io::Result<String> {

@@ -1,28 +1,33 @@
 //! The user's own headers that a controller's file includes.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use tresse_units::text_file::read_written;
 
 /// The files next to `path` that it includes, and those that these include, with their texts: each once, in the
 /// order in which they occur. Tresse's own headers and the system's are not among them.
 pub fn included(path: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    if let Ok(text) = fs::read_to_string(path) {
-        follow(path, &text, &mut found);
+    if let Ok(text) = read_written(path) {
+        follow(path, &text, DEPTH, &mut found);
     }
     found
 }
 
-fn follow(path: &Path, text: &str, found: &mut Vec<(PathBuf, String)>) {
+/// How deep headers may include each other, as in compilers.
+const DEPTH: usize = 200;
+
+fn follow(path: &Path, text: &str, depth: usize, found: &mut Vec<(PathBuf, String)>) {
+    let Some(depth) = depth.checked_sub(1) else { return };
     for name in text.lines().filter_map(quoted) {
         // `cc` looks for a quoted name beside the file first.
         let header = path.with_file_name(name);
         if found.iter().any(|(known, _)| *known == header) {
             continue;
         }
-        if let Ok(text) = fs::read_to_string(&header) {
+        if let Ok(text) = read_written(&header) {
             found.push((header.clone(), text.clone()));
-            follow(&header, &text, found);
+            follow(&header, &text, depth, found);
         }
     }
 }
@@ -35,6 +40,8 @@ fn quoted(line: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -85,6 +85,7 @@ pub(crate) fn all() -> Result<(Vec<Attached>, Vec<Error>), Error> {
         }
         Err(e) => return Err(permission(&e)),
     };
+    bpffs::trust()?;
     let mut names: Vec<String> =
         entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
     names.sort();

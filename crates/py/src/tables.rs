@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use tresse::Failure;
 use tresse_lab::Finished;
+use tresse_lab::store::sums::check_table;
 
 use crate::errors::{error, wrong};
 
@@ -29,6 +30,8 @@ pub fn head(py: Python<'_>, folder: PathBuf) -> PyResult<(String, String, Vec<St
 /// The table `name` of the run in `folder`; `None` if it has none, or no rows.
 #[pyfunction]
 pub fn table(py: Python<'_>, folder: PathBuf, name: &str) -> PyResult<Option<PyTable>> {
+    // It may have been damaged since the run was opened.
+    py.detach(|| check_table(&folder, name)).map_err(|diagnostic| wrong(py, diagnostic))?;
     let read = py.detach(|| tresse_report::tables::read::read(&folder, name));
     let failure = |why| error(py, Failure::Input(format!("{}: {why}", folder.display())));
     let Some(table) = read.map_err(failure)? else { return Ok(None) };

@@ -1,6 +1,5 @@
 //! A run as shown on a page: the contents of its folder, read and packed.
 
-use std::fs;
 use std::path::Path;
 
 use arrow_schema::ArrowError;
@@ -12,6 +11,7 @@ use tresse_experiment::read::built_in;
 use tresse_experiment::{Plan, Profile, Source};
 use tresse_lab::runner::ProgressFile;
 use tresse_lab::{Finished, Report, State};
+use tresse_units::text_file;
 
 use crate::cases::Cases;
 use crate::head::{ExperimentHead, PublishedHead, RunHead};
@@ -44,10 +44,13 @@ impl Run {
                 None
             }
         };
-        let Finished { report, experiment, resolved, state, host, figure } = finished;
+        let Finished { report, experiment, resolved, state, host, figure, tables: sums } = finished;
         let mut cases = Cases::new(&report.cases, plan.as_ref());
         let (tables, unread) = tables::all(folder, &mut cases, plan.as_ref());
         problems.extend(unread);
+        let files = sums.keys().map(|name| format!("{name}.parquet"));
+        let gone = files.filter(|file| !folder.join(file).exists());
+        problems.extend(gone.map(|file| format!("{file} is gone, so what it had is not shown")));
         let topology = &experiment.fabric.topology;
         let networks = plan.map_or_else(Vec::new, |plan| network::all(&plan, &mut cases, topology));
         let progress = (state == State::UnderWay).then(|| progress(folder)).flatten();
@@ -121,7 +124,10 @@ fn figures(name: &str, own: Vec<Figure>) -> Vec<Figure> {
 
 /// The progress of a run, if it has reported it.
 pub fn progress(folder: &Path) -> Option<ProgressFile> {
-    serde_json::from_str(&fs::read_to_string(folder.join(ProgressFile::NAME)).ok()?).ok()
+    let path = folder.join(ProgressFile::NAME);
+    // A pipe would be waited for.
+    let text = path.is_file().then(|| text_file::read_text(&path).ok())??;
+    serde_json::from_str(&text).ok()
 }
 
 /// The plan of a run: its cases and their networks. Nothing is run, so controllers from a file, which may no longer

@@ -37,8 +37,12 @@ pub(crate) struct Planned {
     pub setting: Setting,
 }
 
-/// The maximum number of points of a design.
-const MOST: usize = 10_000_000;
+/// The maximum number of points of a plan, all of which are known from the start.
+const MOST: usize = 1_000_000;
+
+fn too_many(what: &str) -> String {
+    format!("{what} more than {MOST} points: use fewer values, or several plans")
+}
 
 /// The points of all designs of a plan, in its order; `draw` returns points of the unit cube.
 ///
@@ -62,6 +66,9 @@ pub(crate) fn points<E: From<Diagnostic>>(
             Kind::Grid => grid(design).map_err(wrong)?,
             _ => drawn(design, draw, &wrong)?,
         };
+        if all.len() + settings.len() > MOST {
+            return Err(wrong(Wrong::whole(too_many("the designs make"))).into());
+        }
         all.extend(settings.into_iter().map(|setting| Planned { place: path("keys"), setting }));
     }
     Ok(all)
@@ -115,7 +122,7 @@ fn grid(design: &Design) -> Result<Vec<Setting>, Wrong> {
     for (key, values) in keys(design)? {
         let values = values.all().map_err(|wrong| wrong.below(&key).below("keys"))?;
         if values.len().saturating_mul(all.len()) > MOST {
-            return Err(Wrong::new(["keys", &key], format!("this makes more than {MOST} points")));
+            return Err(Wrong::new(["keys", &key], too_many("this makes")));
         }
         let with = |setting: Setting| {
             let key = key.clone();

@@ -1,6 +1,6 @@
 //! The journal of a sweep: a line for each point, written as soon as it is computed.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tresse_experiment::Diagnostic;
 use tresse_lab::MODEL_VERSION;
+use tresse_units::text_file;
 
 use crate::designs::Setting;
 use crate::record::{Cost, Record};
@@ -56,7 +57,7 @@ impl Journal {
 
     /// Whether there is a journal of something else in this folder: its first line is no head.
     pub fn is_of_another_kind(folder: &Path) -> bool {
-        let text = fs::read_to_string(folder.join(NAME)).unwrap_or_default();
+        let text = text_file::read_text(&folder.join(NAME)).unwrap_or_default();
         let first = text.split_once('\n').and_then(|(line, _)| serde_json::from_str::<Value>(line).ok());
         first.is_some_and(|first| first.get("schema").is_none() && first.get("address").is_some())
     }
@@ -108,7 +109,7 @@ impl Journal {
 
 /// The head, the other lines, and the length of the complete part.
 fn read(path: &Path) -> Result<(Option<Head>, Vec<Kept>, u64), Diagnostic> {
-    let text = match fs::read_to_string(path) {
+    let text = match text_file::read_text(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((None, Vec::new(), 0)),
         Err(error) => return Err(Diagnostic::io("cannot be read", path, error)),

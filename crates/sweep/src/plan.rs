@@ -108,7 +108,7 @@ impl Plan {
     /// # Errors
     /// If it cannot be read, or is not a plan.
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
-        let text = text_file::read_text(path).map_err(|e| Diagnostic::io("cannot be read", path, e))?;
+        let text = text_file::read_written(path).map_err(|e| Diagnostic::io("cannot be read", path, e))?;
         Self::parse(&path.display().to_string(), text)
     }
 

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use tresse_controllers::LoadError;
 use tresse_experiment::Diagnostic;
 use tresse_lab::store::folder::{self, Folder};
+use tresse_units::output_file::write_whole;
+use tresse_units::text_file;
 
 use crate::check::check;
 use crate::costs::Costs;
@@ -111,7 +113,7 @@ impl Finished {
     fn of<'a>(folder: &Path, kept: impl Iterator<Item = &'a Kept> + Clone) -> Self {
         let (failures, points) = (rows::reasons(kept.clone()), kept.count());
         // A folder of an earlier version, or of merged shards, has no such file.
-        let planned = fs::read_to_string(folder.join(PLANNED)).ok();
+        let planned = text_file::read_text(&folder.join(PLANNED)).ok();
         let planned: Option<Planned> = planned.and_then(|text| serde_json::from_str(&text).ok());
         let unfinished = planned.filter(|planned| planned.points > points).map(|planned| Unfinished {
             of: planned.points,
@@ -184,7 +186,7 @@ impl Sweep {
         let planned = Planned { points: known.len() + todo.len(), plan: plan.name.clone() };
         let path = folder.path().join(PLANNED);
         let text = serde_json::to_string(&planned).expect("plain data") + "\n";
-        fs::write(&path, text).map_err(|e| Diagnostic::io("cannot be written", path, e))?;
+        write_whole(&path, text).map_err(|e| Diagnostic::io("cannot be written", path, e))?;
         order(&mut todo, &points, &costs);
         let state = State { journal, known, todo, costs, computed: 0, ordered: 0 };
         Ok(Self { base, points, folder, state: Mutex::new(state) })
@@ -322,9 +324,9 @@ pub fn merge(folder: &Path) -> Result<Finished, Diagnostic> {
             }
         }
     }
-    if let Ok(plan) = fs::read(first.join(PLAN)) {
+    if let Ok(plan) = text_file::read_bytes(&first.join(PLAN)) {
         let to = held.path().join(PLAN);
-        fs::write(&to, plan).map_err(|e| Diagnostic::io("cannot be written", to, e))?;
+        write_whole(&to, plan).map_err(|e| Diagnostic::io("cannot be written", to, e))?;
     }
     finish(held.path(), known.values())
 }
@@ -348,7 +350,7 @@ fn opened(folder: &Path, base: &Base, plan: &Plan) -> Result<(Journal, Vec<Kept>
         return Err(Diagnostic::input(format!("{} has another sweep", folder.display())).hint(OTHER));
     }
     let path = folder.join(PLAN);
-    fs::write(&path, &plan.text).map_err(|e| Diagnostic::io("cannot be written", path, e))?;
+    write_whole(&path, &plan.text).map_err(|e| Diagnostic::io("cannot be written", path, e))?;
     Ok((journal, kept))
 }
 

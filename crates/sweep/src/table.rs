@@ -1,6 +1,5 @@
 //! The results of a sweep as tables: a row for each case of each point, in the order of the settings.
 
-use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,6 +14,7 @@ use parquet::file::properties::WriterProperties;
 use toml::Value;
 use tresse_experiment::Diagnostic;
 use tresse_experiment::keys::metrics::{METRICS, OPTIMUM_METRICS};
+use tresse_units::output_file::OutputFile;
 
 use crate::journal::Kept;
 use crate::record::CaseRecord;
@@ -188,14 +188,13 @@ fn store(folder: &Path, name: &str, columns: Vec<Column>) -> Result<(), Diagnost
     let values = columns.into_iter().map(|column| column.values).collect();
     let batch = RecordBatch::try_new(schema, values).expect("every column is as long as the first");
     let path = folder.join(format!("{name}.parquet"));
-    let partial = folder.join(format!("{name}.parquet.partial"));
     let written = || -> Result<(), ParquetError> {
         let properties =
             WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
-        let mut writer = ArrowWriter::try_new(File::create(&partial)?, batch.schema(), Some(properties))?;
+        let file = OutputFile::create(&path)?;
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties))?;
         writer.write(&batch)?;
-        writer.close().map(drop)
+        Ok(writer.into_inner()?.finish()?)
     };
-    written().map_err(|error| Diagnostic::io("cannot be written", &partial, io::Error::other(error)))?;
-    fs::rename(&partial, &path).map_err(|error| Diagnostic::io("cannot be written", path, error))
+    written().map_err(|error| Diagnostic::io("cannot be written", &path, io::Error::other(error)))
 }

@@ -1,11 +1,14 @@
 //! The common vocabulary of all parts of Tresse: time, quantities and their string forms, declared parameters
-//! and their values, named random streams.
+//! and their values, named random streams; and the one reader and the one writer of whole files.
 //!
 //! It depends on no other crate of the workspace.
 
 #![forbid(unsafe_code)]
 
+pub mod input_file;
+pub mod output_file;
 mod parameter;
+mod patience;
 mod quantity;
 mod queue;
 mod share;

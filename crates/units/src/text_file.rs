@@ -4,15 +4,17 @@
 //! of a format sees none of this: its text begins with the first character, its lines end with `\n` or `\r\n` (which
 //! [`str::lines`] takes off), and whatever is not UTF-8 was refused here, with what to do.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
+
+use crate::input_file::{self, MOST_DATA, MOST_WRITTEN};
 
 /// The content of the file at `path`.
 ///
 /// # Errors
 /// If it cannot be read.
 pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    std::fs::read(path)
+    input_file::read(path, MOST_DATA)
 }
 
 /// The content of the standard input.
@@ -20,9 +22,7 @@ pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
 /// # Errors
 /// If it cannot be read.
 pub fn read_stdin() -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    io::stdin().read_to_end(&mut bytes)?;
-    Ok(bytes)
+    input_file::read_stdin(MOST_DATA)
 }
 
 /// The text of the file at `path`, as [`text`] makes it.
@@ -31,6 +31,14 @@ pub fn read_stdin() -> io::Result<Vec<u8>> {
 /// If it cannot be read, or is not text.
 pub fn read_text(path: &Path) -> io::Result<String> {
     text(read_bytes(path)?)
+}
+
+/// The same for a file that people write, such as an experiment, which is never as large as those of programs.
+///
+/// # Errors
+/// Those of [`read_text`], and if it is larger than [`MOST_WRITTEN`].
+pub fn read_written(path: &Path) -> io::Result<String> {
+    text(input_file::read(path, MOST_WRITTEN)?)
 }
 
 /// The text in the content of a file: without the byte order mark, and with `\n` for a line end of old Macs, a lone

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::{fs, io, iter};
+use std::{io, iter};
 
 use serde::Deserialize;
 use toml::{Spanned, Table, Value};
 use tresse_experiment::read::files::sha256;
 use tresse_experiment::{Diagnostic, did_you_mean};
-use tresse_units::text_file;
+use tresse_units::text_file::read_written;
 
 use super::measure::Measure;
 
@@ -123,7 +123,7 @@ impl Suite {
     pub fn find(name: &str) -> Result<Self, Diagnostic> {
         let text = match BUILT_IN.iter().find(|(own, _)| *own == name) {
             Some((_, text)) => (*text).to_owned(),
-            None => text_file::read_text(Path::new(name)).map_err(|error| unread(name, error))?,
+            None => read_written(Path::new(name)).map_err(|error| unread(name, error))?,
         };
         let file: File = toml::from_str(&text).map_err(|error: toml::de::Error| match error.span() {
             Some(span) => Diagnostic::at_offset(name, &text, span.start, error.message()),

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
 use tresse_experiment::keys::stopping_rule::Asked;
-use tresse_experiment::{Loaded, Plan};
+use tresse_experiment::{Diagnostic, Loaded, Plan};
 use tresse_lab::runner::On;
 use tresse_lab::{Options, Report, State, Testbed, Watch};
 use tresse_testbed::{How, Scale, Truth};
+use tresse_units::output_file::write_whole;
 
 use crate::chosen::Chosen;
 use crate::failure::Failure;
@@ -139,7 +140,8 @@ pub fn real(
     let report = report?;
     let truths = std::mem::take(&mut *truths.lock().unwrap_or_else(PoisonError::into_inner));
     let told = json!({ "schema": "tresse/testbed/2", "runs": truths });
-    std::fs::write(PathBuf::from(&report.out).join("testbed.json"), format!("{told}\n"))?;
+    let path = PathBuf::from(&report.out).join("testbed.json");
+    write_whole(&path, format!("{told}\n")).map_err(|e| Diagnostic::io("cannot be written", path, e))?;
     Ok((report, truths))
 }
 

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
+use tresse_experiment::Diagnostic;
 use tresse_experiment::keys::stopping_rule::Asked;
 use tresse_lab::{Folder, Options, Report, Watch};
 use tresse_report::twin::{FILE, SIDES};
 use tresse_testbed::{Scale, Truth};
+use tresse_units::output_file::write_whole;
 
 use super::testbed;
 use crate::chosen::Chosen;
@@ -154,7 +156,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
         testbed: truths,
         cases: rows::compare(&simulated, &real)?,
     };
-    std::fs::write(folder.path().join(FILE), pretty(&twin) + "\n")?;
+    let path = folder.path().join(FILE);
+    write_whole(&path, pretty(&twin) + "\n").map_err(|e| Diagnostic::io("cannot be written", path, e))?;
     if args.json {
         print_json(&twin)?;
     } else {

@@ -8,6 +8,8 @@ use tresse_experiment::{Diagnostic, Loaded};
 use tresse_lab::Status;
 use tresse_reproduction::Tally;
 use tresse_reproduction::pages::{Reproduced, runs_alike};
+use tresse_units::output_file::write_whole;
+use tresse_units::text_file;
 
 use crate::failure::Failure;
 
@@ -40,7 +42,7 @@ impl Folder {
         let shown = path.display();
         let hint = "hint: choose another folder with `--out DIR`";
         let folder = Self { path: path.clone(), _held: held, head };
-        if let Ok(text) = fs::read_to_string(&marker) {
+        if let Ok(text) = text_file::read_text(&marker) {
             let old: Value = serde_json::from_str(&text).map_err(|e| {
                 Failure::Input(format!("{}: cannot be read: {e}\n\n{hint}", marker.display()))
             })?;
@@ -65,7 +67,7 @@ impl Folder {
 
     /// Whether the experiment, as it is now, was run to its end.
     pub fn is_complete(&self, name: &str, loaded: &Loaded) -> bool {
-        let text = fs::read_to_string(self.run(name)).unwrap_or_default();
+        let text = text_file::read_text(&self.run(name)).unwrap_or_default();
         let run: Value = serde_json::from_str(&text).unwrap_or_default();
         let resolved = serde_json::to_value(&loaded.resolved).expect("TOML is plain data");
         run["status"] == "complete" && runs_alike(run["resolved"].clone(), resolved)
@@ -86,9 +88,7 @@ impl Folder {
         let path = self.path.join(MARKER);
         let text = serde_json::to_string_pretty(&self.report(status, summary)).expect("plain data");
         // Whole or not at all: an interrupted run is known by it.
-        let partial = self.path.join(format!("{MARKER}.partial"));
-        fs::write(&partial, text + "\n").map_err(|e| io("cannot be written", &partial, e))?;
-        fs::rename(&partial, &path).map_err(|e| io("cannot be written", &path, e))
+        write_whole(&path, text + "\n").map_err(|e| io("cannot be written", &path, e))
     }
 
     /// What `--json` prints: the reports of the `experiments` that were run, with the kept results of real hosts.
@@ -101,10 +101,10 @@ impl Folder {
         let mut runs = Vec::new();
         for own in experiments {
             let path = self.run(&own.experiment);
-            let text = fs::read_to_string(&path).map_err(|e| io("cannot be read", &path, e))?;
+            let text = text_file::read_text(&path).map_err(|e| io("cannot be read", &path, e))?;
             let mut run: Value = serde_json::from_str(&text).expect("it was read before");
             if let Some(run) = run.as_object_mut() {
-                run.retain(|key, _| key != "resolved" && key != "host");
+                run.retain(|key, _| !["resolved", "host", "tables"].contains(&&**key));
             }
             if let Some(real) = own.real() {
                 let (numbers, claims) = (&real.comparison.numbers, &real.comparison.claims);

@@ -124,6 +124,11 @@ fn an_export_is_whole_or_not_there() {
     fs::write(&json, complete).expect("a file");
     fs::write(dir.path().join("run/flows.parquet"), "PAR1 not at all").expect("a file");
     let damaged = refused(&["export", "run", "--format", "csv"]);
+    assert!(damaged.contains("flows.parquet: not the table that the run wrote"), "{damaged}");
+    let complete = fs::read_to_string(&json).expect("it is there");
+    let without_sums = complete.replace("\"tables\":", "\"other\":");
+    fs::write(&json, without_sums).expect("a file");
+    let damaged = refused(&["export", "run", "--format", "csv"]);
     assert!(damaged.contains("flows.parquet: cannot be read"), "{damaged}");
 }
 

@@ -245,3 +245,45 @@ fn a_folder_that_is_not_there_is_told() {
     let told = fails(tresse(dir.path()).args(["view", "nowhere"]), 2);
     assert!(told.contains("nowhere: there is no such folder"), "{told}");
 }
+
+#[test]
+fn one_bad_run_never_hides_the_others() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let names = ["ancient", "binary", "damaged", "fine", "late", "short"];
+    short(dir.path(), "runs/fine");
+    let run = |name: &str| dir.path().join("runs").join(name);
+    for name in names.iter().filter(|name| **name != "fine") {
+        fs::create_dir(run(name)).expect("a folder");
+        for entry in fs::read_dir(run("fine")).expect("a folder").flatten() {
+            fs::copy(entry.path(), run(name).join(entry.file_name())).expect("it can be copied");
+        }
+    }
+    // Of 1960 and of the year 11000, without a date of their own.
+    for (name, seconds) in [("ancient", -315_619_200_i64), ("late", 284_959_000_000)] {
+        let path = run(name).join("run.json");
+        let mut json: Value = serde_json::from_slice(&fs::read(&path).expect("it is there")).expect("JSON");
+        json["host"].as_object_mut().expect("a table").remove("started");
+        fs::write(&path, json.to_string()).expect("it is ours");
+        let date = format!("@{seconds}");
+        let status = Process::new("touch").arg("-d").arg(date).arg(&path).status();
+        assert!(status.is_ok_and(|status| status.success()));
+    }
+    fs::write(run("binary").join("run.json"), b"\xff\xfe\0{").expect("it is ours");
+    fs::write(run("short").join("run.json"), "").expect("it is ours");
+    fs::write(run("damaged").join("flows.parquet"), "PAR1").expect("it is ours");
+    let viewer = Viewer::start(dir.path());
+    let runs = viewer.runs();
+    let ids: Vec<&str> = runs.iter().filter_map(|run| run["id"].as_str()).collect();
+    assert_eq!(ids, names);
+    for (run, name) in runs.iter().zip(names) {
+        let is_unread = ["binary", "short"].contains(&name);
+        assert_eq!(run["error"].as_str().is_some(), is_unread, "{run}");
+        assert_eq!(run["experiment"] == "short.toml", !is_unread, "{run}");
+    }
+    assert_eq!((&runs[0]["date"], &runs[3]["date"] == ""), (&"".into(), false));
+    for name in ["ancient", "fine", "late"] {
+        assert_eq!(viewer.own(&format!("api/page?run={name}")).0, 200, "{name}");
+    }
+    let (code, why) = viewer.own("api/page?run=damaged");
+    assert!(code == 422 && why.contains("flows.parquet: not the table that the run wrote"), "{code} {why}");
+}

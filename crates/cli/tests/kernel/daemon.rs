@@ -14,6 +14,7 @@ use crate::clock::{sleep, wait_for};
 use crate::control::{Control, json};
 use crate::ecmp::Ecmp;
 use crate::flow::Flow;
+use crate::namespace::Namespace;
 use crate::probe::ready;
 use crate::testbed::{Path, Plan, Testbed};
 
@@ -332,4 +333,35 @@ fn a_namespace_may_vanish_and_come_back() {
     let third = net.connect();
     assert!(has(&third, 2), "{}", daemon.log());
     assert_eq!(daemon.status()["namespaces"].as_array().map(Vec::len), Some(1));
+}
+
+/// Who decides about subflows in a namespace: 0 is the kernel.
+fn decides(namespace: &Namespace) -> String {
+    namespace.read_sysctl("mptcp/pm_type")
+}
+
+#[test]
+fn a_daemon_puts_back_what_one_that_was_killed_has_changed() {
+    if !ready("a_daemon_puts_back_what_one_that_was_killed_has_changed") {
+        return;
+    }
+    let [one, other] = ["one", "other"].map(Namespace::create);
+    let killed = Daemon::start(&[one.name(), other.name()], &fixed(2), &[]);
+    assert_eq!([decides(&one), decides(&other)], ["1", "1"]);
+    killed.signal(libc::SIGKILL);
+    let socket = killed.folder.path().join("socket");
+    assert!(wait_for(10.0, || UnixStream::connect(&socket).is_err()));
+    assert_eq!([decides(&one), decides(&other)], ["1", "1"], "nobody was there to put it back");
+    // The next one manages only one of them, and sees to the other at once.
+    let mut daemon = Daemon::start(&[one.name()], &fixed(2), &[]);
+    assert_eq!([decides(&one), decides(&other)], ["1", "0"], "{}", daemon.log());
+    // Killed twice, it still knows what the first one has found.
+    daemon.again();
+    drop(daemon);
+    assert_eq!([decides(&one), decides(&other)], ["0", "0"]);
+
+    // What somebody else has set stays.
+    one.sysctl("mptcp/pm_type", "1");
+    drop(Daemon::start(&[one.name()], &fixed(2), &[]));
+    assert_eq!(decides(&one), "1");
 }

@@ -1,13 +1,13 @@
 //! The single case and seed that a format can hold, and its experiment.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::plan::{Case as Planned, Plan, resolve};
 use tresse_experiment::{Profile, Source, load};
+use tresse_units::text_file;
 
 use super::none;
 
@@ -63,7 +63,7 @@ struct Run {
 /// If `run.json` cannot be read, or a file of the experiment no longer exists.
 pub(super) fn plan(run: &Path) -> Result<Plan, Diagnostic> {
     let path = run.join("run.json");
-    let text = fs::read_to_string(&path).map_err(|error| Diagnostic::io("cannot be read", &path, error))?;
+    let text = text_file::read_text(&path).map_err(|error| Diagnostic::io("cannot be read", &path, error))?;
     let bad = |e: &dyn std::fmt::Display| Diagnostic::input(e.to_string()).of(path.display().to_string());
     let Run { experiment, resolved } = serde_json::from_str(&text).map_err(|e| bad(&e))?;
     let text = toml::to_string(&resolved).map_err(|e| bad(&e))?;

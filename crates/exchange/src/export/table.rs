@@ -1,7 +1,6 @@
 //! A table of a finished run: the rows that `--only` selects.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -11,8 +10,10 @@ use arrow_select::filter::filter_record_batch;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
 use tresse_experiment::keys::wanted::Wanted;
+use tresse_lab::store::sums::check_table;
 use tresse_lab::store::{self, Values};
 use tresse_lab::{Finished, State};
+use tresse_units::input_file;
 
 /// How a run gets an optional table.
 const REMEDIES: [(&str, &str); 9] = [
@@ -101,8 +102,11 @@ impl Table {
     pub fn find(run: &Path, name: &str) -> Result<Option<Self>, Diagnostic> {
         let path = run.join(format!("{name}.parquet"));
         let shown = path.display().to_string();
-        let file = match File::open(&path) {
-            Ok(file) => file,
+        let file = match input_file::open(&path) {
+            Ok(file) => {
+                check_table(run, name)?;
+                file
+            }
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(Diagnostic::io("cannot be read", &path, error));
             }

@@ -1,5 +1,7 @@
 //! htsim's `.topo`: a Clos network of two or three tiers (csg-htsim, `fat_tree_topology.cpp`).
 
+mod keys;
+
 use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
 use tresse_experiment::read::sniff_format::instead;
 use tresse_units::{Bytes, Duration, Rate};
@@ -7,35 +9,12 @@ use tresse_units::{Bytes, Duration, Rate};
 use super::draft::{Draft, Line, Packets, Traffic};
 use super::graph::{Graph, Link, Node};
 use super::words::{Input, Word, of_line};
+use keys::{
+    BUNDLE, DOWN, KEYS, LATENCY, OVERSUBSCRIBED, QUEUE_DOWN, QUEUE_UP, SPEED, SWITCH, Tier, UP, of_top,
+};
 
 /// This format, for messages about files that look like several formats.
 const OWN: &str = "(htsim-topo)";
-
-/// The values of a tier, with their positions; tier 0 are the rack switches.
-type Tier<'a> = [Option<(u64, Word<'a>)>; KEYS.len()];
-
-/// The keys of a tier, in lower case as htsim compares them.
-const KEYS: [&str; 9] = [
-    "downlink_speed_gbps",
-    "radix_down",
-    "radix_up",
-    "downlink_latency_ns",
-    "switch_latency_ns",
-    "oversubscribed",
-    "bundle",
-    "queue_up",
-    "queue_down",
-];
-// Their indices.
-const SPEED: usize = 0;
-const DOWN: usize = 1;
-const UP: usize = 2;
-const LATENCY: usize = 3;
-const SWITCH: usize = 4;
-const OVERSUBSCRIBED: usize = 5;
-const BUNDLE: usize = 6;
-const QUEUE_UP: usize = 7;
-const QUEUE_DOWN: usize = 8;
 
 /// The most hosts and links that are built.
 const MOST: u64 = 1 << 22;
@@ -79,13 +58,6 @@ fn needed<'a>(
         Some(value) => Ok(value),
         None => input.ends(&instead(&format!("`{what}`"), input.text, OWN)),
     }
-}
-
-/// Notes on the values of the highest tier that are about links up, of which it has none.
-fn of_top(tier: &Tier, number: usize) -> Vec<String> {
-    let keys = [(UP, "Radix_Up", 0), (QUEUE_UP, "Queue_Up", 0), (OVERSUBSCRIBED, "Oversubscribed", 1)];
-    let said = keys.into_iter().filter(|&(key, _, usual)| tier[key].is_some_and(|(value, _)| value != usual));
-    said.map(|(_, name, _)| format!("`{name}` of tier {number} is left out: nothing is above it")).collect()
 }
 
 /// The experiment on this network.

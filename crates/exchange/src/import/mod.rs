@@ -13,11 +13,12 @@ pub mod summary;
 mod triggers;
 mod words;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use tresse_experiment::diagnostic::Diagnostic;
+use tresse_units::output_file::{OutputFile, replaces};
 
 use summary::Summary;
 pub use words::Input;
@@ -98,36 +99,26 @@ impl Imported {
     /// # Errors
     /// If a file already exists, or cannot be written.
     pub fn write(&self, replace: bool) -> Result<(), Diagnostic> {
-        if let Some((path, _)) = self.files.iter().find(|(path, _)| !replace && path.exists()) {
+        if let Some((path, _)) = self.files.iter().find(|(path, _)| !replace && replaces(path)) {
             let message = format!("{} already exists and was left unchanged", path.display());
             return Err(Diagnostic::input(message).hint("choose another name, or replace it with `--force`"));
         }
-        let partial = |path: &Path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            path.with_file_name(format!("{name}.partial"))
-        };
-        let mut made: Vec<PathBuf> = Vec::new();
-        let result = self.files.iter().try_for_each(|(path, text)| {
-            let path = partial(path);
-            let result = File::create(&path).and_then(|mut file| {
-                made.push(path.clone());
-                file.write_all(text.as_bytes())
-            });
-            result.map_err(|error| Diagnostic::io("cannot be written", path, error))
-        });
-        let result = result.and_then(|()| {
-            self.files.iter().try_for_each(|(path, _)| {
-                let from = partial(path);
-                fs::rename(&from, path).map_err(|error| Diagnostic::io("cannot be renamed", from, error))?;
-                made.push(path.clone());
-                Ok(())
-            })
-        });
-        if result.is_err() {
-            // Half an import would block the next attempt; files that were already renamed no longer exist
-            // here.
-            made.iter().for_each(|path| drop(fs::remove_file(path)));
+        let is_special = |path: &Path| fs::metadata(path).is_ok_and(|own| !own.is_file() && !own.is_dir());
+        if let [(path, _), _, ..] = &self.files[..]
+            && is_special(path)
+        {
+            let message = "an import writes several files: name a file, such as x.toml";
+            return Err(Diagnostic::input(message).of(path.display().to_string()));
         }
-        result
+        let mut all = Vec::new();
+        for (path, text) in &self.files {
+            let file = OutputFile::create(path).and_then(|mut file| {
+                file.write_all(text.as_bytes())?;
+                Ok(file)
+            });
+            all.push(file.map_err(|error| Diagnostic::io("cannot be written", path, error))?);
+        }
+        let first = self.files.first().map_or(Path::new(""), |(path, _)| path);
+        OutputFile::finish_all(all).map_err(|error| Diagnostic::io("cannot be written", first, error))
     }
 }

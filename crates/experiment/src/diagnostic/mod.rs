@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 
 pub use drawing::draw;
-pub(crate) use plain::unknown;
+pub(crate) use plain::{plain, unknown};
 pub use wrong::{At, Wrong, wrong};
 
 /// Why an experiment could not be read or run. A front end may print it, or use its fields.

@@ -3,7 +3,7 @@
 use super::did_you_mean;
 
 /// `message` of a TOML reader, without the reader's type names.
-pub(super) fn plain(message: &str) -> String {
+pub(crate) fn plain(message: &str) -> String {
     let message = message.trim_end();
     let mismatch = ["invalid type: ", "invalid value: "].iter().find_map(|head| message.strip_prefix(head));
     if let Some((found, wanted)) = mismatch.and_then(|rest| rest.rsplit_once(", expected ")) {
@@ -32,6 +32,9 @@ pub(super) fn plain(message: &str) -> String {
         }
     }
     match message {
+        "recursion limit" | "cannot recurse further; max recursion depth met" => {
+            "nested too deeply: at most 80 levels".to_owned()
+        }
         "wanted string or table" => "expected a string".to_owned(),
         other if other.starts_with("wanted exactly 1 element") => "expected a string".to_owned(),
         other => other.to_owned(),

@@ -77,7 +77,8 @@ pub(super) fn cases(loaded: &Loaded, variant: Option<&str>, names: &Names) -> Re
         AxisValue { name, path: path.into(), value: axis.values[place].clone() }
     };
     let mut all = Vec::new();
-    for point in loaded.points()? {
+    for point in loaded.points() {
+        let point = point?;
         for mut case in cases_of(&point.loaded, variant)? {
             let on = || loaded.axes.iter().zip(point.places.iter().copied());
             // What is no axis of its own is the same at all of its values: the first stands for them.

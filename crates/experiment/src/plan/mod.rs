@@ -233,6 +233,7 @@ pub fn keys_of(resolved: Table) -> Result<Experiment, Wrong> {
 /// # Errors
 /// The first error, with its location in the file.
 pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, Diagnostic> {
+    read::case_count::check(loaded)?;
     let mut cases = Vec::new();
     let names = axes::Names::of(loaded);
     if loaded.variants.is_empty() {

@@ -69,6 +69,7 @@ pub(crate) fn read(mut file: Spanned<DeTable>, check: Check) -> Result<(Experime
         let list = std::mem::replace(place, first).into_inner();
         lists.push((keys, list));
     };
+    refuse_many(&file, &lists)?;
     let mut axes = Vec::new();
     for (keys, list) in lists {
         let DeValue::Array(list) = list else { unreachable!("it is a list") };
@@ -88,15 +89,26 @@ pub(crate) fn read(mut file: Spanned<DeTable>, check: Check) -> Result<(Experime
     // In the order of the file, which the order of errors need not be. What is of a scheme changes first: schemes
     // are compared where everything else is the same.
     axes.sort_by_key(|axis| (axis.keys[0] == "schemes", position(file.get_ref(), &axis.keys)));
-    let points = axes.iter().try_fold(1usize, |all, axis| all.checked_mul(axis.values.len()));
-    if points.is_none_or(|points| points > MOST_POINTS) {
-        let lengths: Vec<String> =
-            axes.iter().map(|axis| format!("{} of {}", axis.values.len(), axis.path())).collect();
-        let message = format!("lists of {} values make more than {MOST_POINTS} points", lengths.join(" × "));
-        let last = axes.last().map(|axis| axis.keys.clone()).unwrap_or_default();
-        return Err(Wrong::offset(position(file.get_ref(), &last), message));
-    }
     Ok((experiment, axes))
+}
+
+/// Refuses lists that make too many points, before their values are read.
+fn refuse_many(file: &Spanned<DeTable>, lists: &[(Vec<String>, DeValue)]) -> Result<(), Wrong> {
+    let length = |list: &DeValue| list.as_array().map_or(0, |list| list.len());
+    let points = lists.iter().try_fold(1usize, |all, (_, list)| all.checked_mul(length(list)));
+    if points.is_some_and(|points| points <= MOST_POINTS) {
+        return Ok(());
+    }
+    let place = |keys: &[String]| position(file.get_ref(), keys);
+    let mut own: Vec<_> =
+        lists.iter().map(|(keys, list)| (place(keys), keys.join("."), length(list))).collect();
+    own.sort();
+    let lengths: Vec<String> = own.iter().map(|(_, path, length)| format!("{length} of {path}")).collect();
+    let message = format!(
+        "lists of {} values make more than {MOST_POINTS} points: use fewer values, or `tresse sweep`",
+        lengths.join(" × ")
+    );
+    Err(Wrong::offset(own.last().map_or(0, |(place, ..)| *place), message))
 }
 
 fn try_read(file: Spanned<DeTable>, check: Check) -> Result<Experiment, Wrong> {

@@ -35,9 +35,11 @@ pub(crate) fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Wrong> {
     let mut table = DeTable::parse(text)?;
     if let Some(DeValue::Array(claims)) = table.get_mut().get_mut("claims").map(Spanned::get_mut) {
         let mut written = Vec::new();
+        let mut left = Left { claims: MOST_CLAIMS, combinations: MOST_COMBINATIONS };
         for entry in claims.iter() {
-            let mut block = Block::default();
+            let mut block = Block { left, ..Block::default() };
             block.write_out(entry, &Row::default(), &mut written)?;
+            left = block.left;
             block.check()?;
         }
         ["text", "because", "contradicts"].iter().try_for_each(|key| same_as(key, &mut written))?;
@@ -55,9 +57,23 @@ struct Use {
     is_used: bool,
 }
 
+/// The most claims of an experiment, with the cases of those that have several.
+const MOST_CLAIMS: usize = 10_000;
+
+/// The most combinations of values that are looked at, whether they make a claim or not.
+const MOST_COMBINATIONS: usize = 200_000;
+
+/// How many more there may be.
+#[derive(Clone, Copy, Default)]
+struct Left {
+    claims: usize,
+    combinations: usize,
+}
+
 /// One entry of `[[claims]]`, which may stand for many.
 #[derive(Default)]
 struct Block {
+    left: Left,
     /// The names and values in `for_each`, by where they begin.
     names: BTreeMap<usize, Use>,
     values: BTreeMap<usize, Use>,
@@ -68,6 +84,31 @@ impl Block {
         for uses in [&mut self.names, &mut self.values] {
             uses.entry(start).and_modify(|it| it.is_used = true);
         }
+    }
+
+    /// Refuses more claims than there may be.
+    fn make_claim(&mut self, span: Range<usize>) -> Result<(), Wrong> {
+        match self.left.claims.checked_sub(1) {
+            Some(left) => self.left.claims = left,
+            None => {
+                let message = format!("this makes more than {MOST_CLAIMS} claims: use fewer values");
+                return wrong(span, message);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses more combinations than there may be, before they are made.
+    fn combine(&mut self, count: usize, span: Range<usize>) -> Result<(), Wrong> {
+        match self.left.combinations.checked_sub(count) {
+            Some(left) => self.left.combinations = left,
+            None => {
+                let message =
+                    format!("this makes more than {MOST_COMBINATIONS} combinations: use fewer values");
+                return wrong(span, message);
+            }
+        }
+        Ok(())
     }
 
     /// Refuses names and values that nothing uses.
@@ -92,12 +133,17 @@ impl Block {
         let mut claim = table.clone();
         let each = claim.remove("each");
         let rows = match claim.remove("for_each") {
-            Some(for_each) => self.rows(&for_each)?.iter().filter_map(|row| outer.and(row)).collect(),
+            Some(for_each) => {
+                let rows = self.rows(&for_each)?;
+                self.combine(rows.len(), for_each.span())?;
+                rows.iter().filter_map(|row| outer.and(row)).collect()
+            }
             None => vec![outer.clone()],
         };
         let Some(each) = each else {
             let for_all = claim.remove("for_all");
             for row in rows {
+                self.make_claim(entry.span())?;
                 let claim = match &for_all {
                     Some(for_all) => self.claim_of_all(for_all, &claim, &row)?,
                     None => self.claim(claim.clone(), &row)?,
@@ -119,6 +165,7 @@ impl Block {
             }
         }
         for row in &rows {
+            self.combine(below.len(), each.span())?;
             below.iter().try_for_each(|claim| self.write_out(claim, row, out))?;
         }
         Ok(())
@@ -131,8 +178,13 @@ impl Block {
                 wrong(of.span(), "the list is empty, so there is no claim")
             }
             DeValue::Array(list) => {
-                let rows: Result<Vec<_>, _> = list.iter().map(|row| self.rows(row)).collect();
-                Ok(rows?.concat())
+                let mut all = Vec::new();
+                for own in list.iter() {
+                    let rows = self.rows(own)?;
+                    self.combine(rows.len(), own.span())?;
+                    all.extend(rows);
+                }
+                Ok(all)
             }
             DeValue::Table(table) if table.is_empty() => {
                 wrong(of.span(), "the table is empty: it names nothing")
@@ -169,6 +221,7 @@ impl Block {
             }
             _ => own.push(self.row(name, value)),
         }
+        self.combine(rows.len().saturating_mul(own.len()), value.span())?;
         let mut both = Vec::new();
         for row in &rows {
             let before = both.len();
@@ -227,7 +280,9 @@ impl Block {
         };
         let (mut whole, mut cases) = (DeTable::new(), DeArray::new());
         for row in self.rows(for_all)? {
+            self.combine(1, for_all.span())?;
             let Some(both) = outer.and(&row) else { continue };
+            self.make_claim(for_all.span())?;
             let mut case = self.claim(claim.clone(), &both)?;
             let is_first = cases.is_empty();
             for key in OF_THE_WHOLE {

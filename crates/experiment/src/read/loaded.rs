@@ -1,5 +1,7 @@
 //! An experiment that was read, and the location of errors in its file.
 
+use std::sync::Arc;
+
 use toml::de::DeValue;
 use toml::{Spanned, Table};
 
@@ -69,7 +71,7 @@ impl Source {
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// Where it came from.
-    pub source: Source,
+    pub source: Arc<Source>,
     /// After the profile and the settings.
     pub experiment: Experiment,
     /// The same, as the TOML value that it was read from.
@@ -106,7 +108,7 @@ impl Loaded {
         if let Some(cause) = self.cause(&dotted) {
             return Diagnostic::input(message).of(cause);
         }
-        let Source { name, text } = &self.source;
+        let Source { name, text } = &*self.source;
         // One value of a list makes an axis, and that one is wrong.
         let of_axis = |(keys, _): &&(Vec<String>, usize)| {
             path.iter().zip(keys).all(|(a, b)| a == b) && path.len() >= keys.len()
@@ -185,15 +187,48 @@ impl Loaded {
     }
 }
 
+/// The tables of a text, in which many places are looked for.
+pub(crate) struct Places<'t> {
+    text: &'t str,
+    /// `None` if it is not TOML.
+    tables: Option<Spanned<DeValue<'t>>>,
+}
+
+impl<'t> Places<'t> {
+    pub fn of(text: &'t str) -> Self {
+        let tables = for_each::parse(text).ok();
+        let tables = tables.map(|own| Spanned::new(own.span(), DeValue::Table(own.into_inner())));
+        Self { text, tables }
+    }
+
+    /// Where the value at `path` begins; see [`locate`].
+    fn locate(&self, path: &[&str]) -> Option<usize> {
+        let mut value = self.tables.as_ref()?;
+        for key in path {
+            value = match (value.get_ref(), key.parse::<usize>().ok()) {
+                (DeValue::Table(table), _) => table.iter().find(|(own, _)| own.get_ref() == key)?.1,
+                (DeValue::Array(values), Some(place)) => values.get(place)?,
+                _ => return Some(value.span().start),
+            };
+        }
+        Some(value.span().start)
+    }
+
+    /// `file:line: what`, for the value at `path`.
+    pub fn place(&self, file: &str, path: &[&str], what: &str) -> String {
+        match self.locate(path) {
+            Some(offset) => {
+                let line = self.text[..offset].matches('\n').count() + 1;
+                format!("{file}:{line}: {what}")
+            }
+            None => format!("{file}: {what}"),
+        }
+    }
+}
+
 /// `file:line: what`, for the value at `path`.
 pub(crate) fn place(source: &Source, path: &[&str], what: &str) -> String {
-    match locate(&source.text, path) {
-        Some(offset) => {
-            let line = source.text[..offset].matches('\n').count() + 1;
-            format!("{}:{line}: {what}", source.name)
-        }
-        None => format!("{}: {what}", source.name),
-    }
+    Places::of(&source.text).place(&source.name, path, what)
 }
 
 /// The keys that lead to the value at `offset` bytes from the start of the text.
@@ -227,16 +262,5 @@ pub(crate) fn keys_at(text: &str, offset: usize) -> Vec<String> {
 /// Where the value at `path` begins in the text, or the nearest one above it that is not a table; a
 /// number in the path is an index in a list.
 pub fn locate(text: &str, path: &[&str]) -> Option<usize> {
-    let table = for_each::parse(text).ok()?;
-    let mut value = Spanned::new(table.span(), DeValue::Table(table.into_inner()));
-    for key in path {
-        let start = value.span().start;
-        let place = key.parse::<usize>().ok();
-        value = match (value.into_inner(), place) {
-            (DeValue::Table(table), _) => table.into_iter().find(|(k, _)| k.get_ref() == key)?.1,
-            (DeValue::Array(values), Some(place)) => values.into_iter().nth(place)?,
-            _ => return Some(start),
-        };
-    }
-    Some(value.span().start)
+    Places::of(text).locate(path)
 }

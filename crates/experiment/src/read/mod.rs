@@ -2,6 +2,7 @@
 
 pub mod axes;
 pub mod built_in;
+pub(crate) mod case_count;
 pub mod chakra;
 pub mod changes;
 pub mod files;
@@ -14,10 +15,12 @@ pub mod sniff_format;
 pub mod variants;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::{fs, io};
 
 use toml::de::DeValue;
 use toml::{Spanned, Table, Value};
+use tresse_units::input_file::{self, MOST_WRITTEN};
 use tresse_units::text_file;
 
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
@@ -34,7 +37,7 @@ use crate::read::loaded::{keys_at, place};
 /// If there is none.
 pub fn find(name: &str) -> Result<Source, Diagnostic> {
     if name == "-" {
-        let text = text_file::read_stdin()
+        let text = input_file::read_stdin(MOST_WRITTEN)
             .and_then(text_file::text)
             .map_err(|e| Diagnostic::input(e.to_string()).of("stdin"))?;
         return Ok(Source { name: "stdin".to_owned(), text });
@@ -43,7 +46,7 @@ pub fn find(name: &str) -> Result<Source, Diagnostic> {
         return Ok(Source { name: own.to_owned(), text: text.to_owned() });
     }
     let path = Path::new(name);
-    match text_file::read_text(path) {
+    match text_file::read_written(path) {
         Ok(text) => Ok(Source { name: name.to_owned(), text }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let mut known = built_in::known();
@@ -61,7 +64,11 @@ pub fn find(name: &str) -> Result<Source, Diagnostic> {
             let message = format!("{name} is a folder, not an experiment");
             Err(Diagnostic::input(message).hint("name a TOML file in it, or a built-in experiment"))
         }
-        Err(error) => Err(Diagnostic::io("cannot be read", path, error)),
+        Err(error) => {
+            let is_large = error.kind() == io::ErrorKind::FileTooLarge;
+            let wrong = Diagnostic::io("cannot be read", path, error);
+            Err(if is_large { wrong.hint(FLOWS_IN_A_FILE) } else { wrong })
+        }
     }
 }
 
@@ -106,7 +113,7 @@ pub(crate) fn load(
     for setting in settings {
         let (path, of_variants) = set_all(&mut resolved, setting)?;
         paths.push(path.clone());
-        let cause = format!("--set {setting}");
+        let cause = cause_of(setting);
         recheck(&resolved, check).map_err(|e| {
             let hint = setting_hint::hint(&resolved, setting, &e.message);
             Diagnostic { hint, ..Diagnostic::input(e.message).of(&cause) }
@@ -128,6 +135,7 @@ pub(crate) fn load(
     }
     let replications = loaded.experiment.replications.check();
     replications.map_err(|e| loaded.error(e.below("replications")))?;
+    case_count::check_before_variants(&loaded)?;
     loaded.variants = variants::load(&loaded)?;
     Ok(loaded)
 }
@@ -143,12 +151,13 @@ pub(crate) struct Point {
 impl Loaded {
     /// From a table that was checked.
     pub(crate) fn new(
-        source: Source,
+        source: impl Into<Arc<Source>>,
         resolved: Table,
         overrides: Vec<(String, String)>,
         files: Files,
         check: Check,
     ) -> Result<Self, Diagnostic> {
+        let source = source.into();
         let whole = |e: Wrong| Diagnostic::input(e.message).of(&source.name);
         let (experiment, axes) = checked(&resolved.to_string(), check).map_err(whole)?;
         let (cuts, variants, at, settings, changes) = Default::default();
@@ -170,11 +179,9 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// The experiment at each point of its axes; the last axis varies fastest.
-    ///
-    /// # Errors
-    /// If a file that a value names cannot be read.
-    pub(crate) fn points(&self) -> Result<Vec<Point>, Diagnostic> {
+    /// The experiment at each point of its axes, made one by one; the last axis varies fastest. An error is that a file
+    /// that a value names cannot be read.
+    pub(crate) fn points(&self) -> impl Iterator<Item = Result<Point, Diagnostic>> {
         let mut all = vec![Vec::new()];
         for axis in &self.axes {
             let one = |places: Vec<usize>| {
@@ -182,7 +189,7 @@ impl Loaded {
             };
             all = all.into_iter().flat_map(one).collect();
         }
-        all.into_iter().map(|places| Ok(Point { loaded: self.at(&places)?, places })).collect()
+        all.into_iter().map(|places| Ok(Point { loaded: self.at(&places)?, places }))
     }
 
     /// The experiment at a point of its axes.
@@ -201,16 +208,28 @@ impl Loaded {
 /// The experiment in a text, at the first value of each of its axes.
 fn checked(text: &str, check: Check) -> Result<(Experiment, Vec<Axis>), Wrong> {
     let tables = for_each::parse(text)?;
-    tables.get_ref().values().try_for_each(refuse_dates)?;
+    tables.get_ref().values().try_for_each(refuse_values)?;
     axes::read(tables, check)
 }
 
-/// Refuses TOML's dates, which no experiment has: a type that accepts any table would take a date for a table.
-fn refuse_dates(value: &Spanned<DeValue>) -> Result<(), Wrong> {
+/// The most values of a list: what is longer belongs in a file of its own, which takes a hundredth of the memory.
+const MOST_VALUES: usize = 100_000;
+
+const FLOWS_IN_A_FILE: &str =
+    "more flows are read from a file of their own: pattern = \"flows\", file = \"flows.csv\"";
+
+/// Refuses TOML's dates, which no experiment has: a type that accepts any table would take a date for a table. Also
+/// refuses lists that are too long, before anything is made of them.
+fn refuse_values(value: &Spanned<DeValue>) -> Result<(), Wrong> {
+    let wrong = |message: &str| Err(Wrong::offset(value.span().start, message));
     match value.get_ref() {
-        DeValue::Datetime(_) => Err(Wrong::offset(value.span().start, "found a date, but no key takes one")),
-        DeValue::Table(table) => table.values().try_for_each(refuse_dates),
-        DeValue::Array(list) => list.iter().try_for_each(refuse_dates),
+        DeValue::Datetime(_) => wrong("found a date, but no key takes one"),
+        DeValue::Array(list) if list.len() > MOST_VALUES => {
+            let length = list.len();
+            wrong(&format!("a list of {length} values: at most {MOST_VALUES} ({FLOWS_IN_A_FILE})"))
+        }
+        DeValue::Table(table) => table.values().try_for_each(refuse_values),
+        DeValue::Array(list) => list.iter().try_for_each(refuse_values),
         _ => Ok(()),
     }
 }
@@ -272,12 +291,16 @@ fn set_all(table: &mut Table, setting: &str) -> Result<(String, Vec<String>), Di
 /// Applies `a.b.c=VALUE` and returns the path; a value that is not TOML is a string, so that units
 /// need no quotes.
 pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnostic> {
-    let bad = |message: String| Diagnostic::input(message).of(format!("--set {setting}"));
+    let bad = |message: String| Diagnostic::input(message).of(cause_of(setting));
     let (path, text) = setting
         .split_once('=')
         .ok_or_else(|| bad("expected PATH=VALUE, such as fabric.k=16 or transport.rto_min=10ms".into()))?;
-    let value = value(text.trim());
     let mut keys: Vec<&str> = path.trim().split('.').collect();
+    let too_deep = || bad(format!("nested too deeply: at most {DEPTH} levels"));
+    if keys.len() > DEPTH {
+        return Err(too_deep());
+    }
+    let value = value(text.trim(), DEPTH).ok_or_else(too_deep)?;
     let last = keys.pop().filter(|k| !k.is_empty()).ok_or_else(|| bad("the path is empty".into()))?;
     let mut at = table;
     for key in keys {
@@ -297,13 +320,32 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnost
     Ok(path.trim().to_owned())
 }
 
-/// The value of a setting: TOML, a list whose items may need quotes, or a string.
-fn value(text: &str) -> Value {
+/// How deep the keys and the value of a setting may be nested; a file's may be a little deeper.
+const DEPTH: usize = 64;
+
+/// The value of a setting: TOML, a list whose items may need quotes, or a string; `None` if lists are nested deeper
+/// than `depth`.
+fn value(text: &str, depth: usize) -> Option<Value> {
     let toml = toml::from_str::<Table>(&format!("v = {text}")).ok().and_then(|mut t| t.remove("v"));
     let list = || text.strip_prefix('[')?.strip_suffix(']');
     match (toml, list()) {
-        (Some(value), _) => value,
-        (None, Some(values)) => Value::Array(values.split(',').map(|text| value(text.trim())).collect()),
-        (None, None) => Value::String(text.to_owned()),
+        (Some(value), _) => Some(value),
+        (None, Some(values)) => {
+            let depth = depth.checked_sub(1)?;
+            let values = values.split(',').map(|text| value(text.trim(), depth));
+            values.collect::<Option<_>>().map(Value::Array)
+        }
+        (None, None) => Some(Value::String(text.to_owned())),
+    }
+}
+
+/// How much of a setting messages show.
+const SHOWN: usize = 200;
+
+/// A setting as messages name it: `--set fabric.k=7`.
+fn cause_of(setting: &str) -> String {
+    match setting.char_indices().nth(SHOWN) {
+        None => format!("--set {setting}"),
+        Some((end, _)) => format!("--set {}…", &setting[..end]),
     }
 }

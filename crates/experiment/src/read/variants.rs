@@ -1,12 +1,14 @@
 //! Variants of an experiment, `[variants.NAME]`: a fourth axis, along which anything may differ.
 
+use std::sync::Arc;
+
 use toml::{Table, Value};
 
 use crate::diagnostic::{Diagnostic, Wrong};
 use crate::keys::variant::Variant;
 use crate::read;
 use crate::read::axes::is_said_once;
-use crate::read::loaded::{Loaded, LoadedVariant, place};
+use crate::read::loaded::{Loaded, LoadedVariant, Places};
 
 /// Checks the contents of a variant.
 fn refused(over: &Table) -> Option<Wrong> {
@@ -46,17 +48,25 @@ pub(crate) fn set(table: &mut Table, path: &str, setting: &str) -> Result<Vec<St
 /// # Errors
 /// The first error in one of them, with its location.
 pub(crate) fn load(base: &Loaded) -> Result<Vec<LoadedVariant>, Diagnostic> {
+    let places = Places::of(&base.source.text);
+    let mut without = base.resolved.clone();
+    without.remove("variants");
     let variants = base.experiment.variants.iter();
-    variants.map(|(name, variant)| one(base, name, variant)).collect()
+    variants.map(|(name, variant)| one(base, &without, &places, (name.as_str(), variant))).collect()
 }
 
-fn one(base: &Loaded, name: &str, variant: &Variant) -> Result<LoadedVariant, Diagnostic> {
+/// The variant `name` of `base`, whose tables are `without` variants.
+fn one(
+    base: &Loaded,
+    without: &Table,
+    places: &Places,
+    (name, variant): (&str, &Variant),
+) -> Result<LoadedVariant, Diagnostic> {
     if let Some(wrong) = refused(&variant.over) {
         return Err(base.error(wrong.below_all(["variants", name])));
     }
     let header = format!("[variants.{name}]");
-    let mut table = base.resolved.clone();
-    table.remove("variants");
+    let mut table = without.clone();
     let mut changes = Vec::new();
     read::merge(&mut table, &variant.over, "", &mut changes);
     read::recheck(&table, base.check)
@@ -65,8 +75,8 @@ fn one(base: &Loaded, name: &str, variant: &Variant) -> Result<LoadedVariant, Di
     overrides.extend(changes.into_iter().map(|(path, ..)| {
         let keys: Vec<&str> = ["variants", name].into_iter().chain(path.split('.')).collect();
         let cause = base.cause(&keys.join(".")).map(str::to_owned);
-        (path.clone(), cause.unwrap_or_else(|| place(&base.source, &keys, &header)))
+        (path.clone(), cause.unwrap_or_else(|| places.place(&base.source.name, &keys, &header)))
     }));
-    let loaded = Loaded::new(base.source.clone(), table, overrides, base.files.clone(), base.check)?;
+    let loaded = Loaded::new(Arc::clone(&base.source), table, overrides, base.files.clone(), base.check)?;
     Ok(LoadedVariant { name: name.to_owned(), only: variant.only.clone(), loaded })
 }

@@ -1,11 +1,11 @@
 //! A benchmark's numbers compared with those of an earlier output, and whether they differ beyond noise.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use tresse_experiment::Diagnostic;
+use tresse_units::text_file;
 
 use crate::bench::cases::is_chosen;
 use crate::bench::{BenchCase, SCHEMA, middle, quartiles};
@@ -46,7 +46,8 @@ impl Earlier {
     /// # Errors
     /// If it cannot be read, or has something else.
     pub fn read(file: &Path) -> Result<Self, Diagnostic> {
-        let text = fs::read_to_string(file).map_err(|error| Diagnostic::io("cannot be read", file, error))?;
+        let text =
+            text_file::read_text(file).map_err(|error| Diagnostic::io("cannot be read", file, error))?;
         Self::parse(&file.display().to_string(), &text)
     }
 

@@ -12,6 +12,7 @@ use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::plan::{Case, Plan};
 use tresse_experiment::read::{Loaded, Profile};
+use tresse_units::output_file::write_whole;
 
 use crate::clock;
 use crate::record::progress::Progress;
@@ -22,6 +23,10 @@ use crate::stopping_rule::Undecided;
 use crate::store::Tables;
 use crate::store::finished::Host;
 use crate::store::folder::Folder;
+use crate::store::sums::Sums;
+
+/// The most replications of a run, each of which has its progress.
+const MOST_REPLICATIONS: usize = 1_000_000;
 
 /// How to run an experiment.
 #[derive(Debug, Clone)]
@@ -70,6 +75,9 @@ pub(super) struct RunFile {
     host: Host,
     #[serde(skip_serializing_if = "Option::is_none")]
     figure: Option<String>,
+    /// Of its tables, once they are whole.
+    #[serde(skip_serializing_if = "Sums::is_empty")]
+    tables: Sums,
 }
 
 /// A run in progress, for showing its progress.
@@ -130,6 +138,13 @@ impl Watch {
                 options.seed
             )));
         }
+        let (cases, seeds) = (plan.cases.len(), options.replications.most() as usize);
+        if cases.saturating_mul(seeds) > MOST_REPLICATIONS {
+            return Err(Diagnostic::input(format!(
+                "{cases} cases under {seeds} seeds: at most {MOST_REPLICATIONS} together"
+            ))
+            .hint("select cases with `--only`, or run fewer seeds with `--replications`"));
+        }
         let replications = replications(plan, options)
             .map(|(case, seed)| (format!("{} seed {seed}", case.label()), Progress::default()))
             .collect();
@@ -177,7 +192,7 @@ impl Watch {
         let Some(mut open) = own.take() else { return Ok(None) };
         let folder = match open.place.take() {
             Some((folder, tables)) => {
-                tables.finish()?;
+                open.file.tables = tables.finish()?;
                 // A short run has never written it.
                 let _ = fs::remove_file(folder.path().join(ProgressFile::NAME));
                 Some(folder)
@@ -218,7 +233,7 @@ impl Watch {
         let Some(folder) = open.path() else { return };
         let file = ProgressFile::new(&standing, open.start.elapsed().as_secs_f64());
         let text = serde_json::to_string(&file).expect("plain data");
-        let _ = write_whole(&folder.join(ProgressFile::NAME), &text);
+        let _ = write_whole(&folder.join(ProgressFile::NAME), text);
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Open>> {
@@ -239,27 +254,16 @@ impl RunFile {
             resolved: loaded.resolved.clone(),
             host,
             figure: options.figure.clone(),
+            tables: Sums::default(),
         }
     }
 
     /// Writes `run.json`, completely or not at all.
     pub fn save(&self, out: &Path) -> Result<(), Diagnostic> {
         let text = serde_json::to_string_pretty(self).expect("a report is plain data");
-        write_whole(&out.join("run.json"), &(text + "\n"))
+        let path = out.join("run.json");
+        write_whole(&path, text + "\n").map_err(|error| Diagnostic::io("cannot be written", path, error))
     }
-}
-
-/// Writes a file, completely or not at all.
-fn write_whole(path: &Path, text: &str) -> Result<(), Diagnostic> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
-    let io = |path: &Path| {
-        let path = path.to_owned();
-        move |error| Diagnostic::io("cannot be written", path, error)
-    };
-    fs::write(&partial, text).map_err(io(&partial))?;
-    fs::rename(&partial, path).map_err(io(path))
 }
 
 /// Every case under the first seed, then under the second, and so on to the last possible one.

@@ -1,14 +1,16 @@
 //! Reading a run back from its folder.
 
+use std::fmt;
 use std::path::Path;
-use std::{fmt, fs};
 
 use serde::{Deserialize, Serialize};
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::Experiment;
+use tresse_units::text_file;
 
 use crate::record::report::{Report, Status};
 use crate::store::folder;
+use crate::store::sums::{self, Sums};
 
 /// A run that was read back: `run.json`.
 #[derive(Debug, Clone)]
@@ -25,6 +27,8 @@ pub struct Finished {
     pub host: Host,
     /// The figure under whose name it was started, such as `fig8`.
     pub figure: Option<String>,
+    /// The sums of its tables.
+    pub tables: Sums,
 }
 
 /// The machine that a run was on, and when it began; fields that an earlier program did not record are empty.
@@ -94,18 +98,21 @@ struct RunFile {
     host: Host,
     #[serde(default)]
     figure: Option<String>,
+    #[serde(default)]
+    tables: Sums,
 }
 
 impl Finished {
-    /// Reads the run in the folder `out`.
+    /// Reads the run in the folder `out`, and checks that its tables are those that it wrote, as far as they are there.
     ///
     /// # Errors
-    /// If there is no `run.json`, or it is of another version of Tresse.
+    /// If there is no `run.json`, or it is of another version of Tresse; if a table was damaged.
     pub fn read(out: &Path) -> Result<Self, Diagnostic> {
         let path = out.join("run.json");
         let text =
-            fs::read_to_string(&path).map_err(|error| Diagnostic::io("cannot be read", &path, error))?;
+            text_file::read_text(&path).map_err(|error| Diagnostic::io("cannot be read", &path, error))?;
         let finished = Self::parse(&path.display().to_string(), &text)?;
+        sums::check_all(out, &finished.tables)?;
         let state = State::of(&finished.report, folder::is_held(out));
         Ok(Self { state, ..finished })
     }
@@ -120,12 +127,13 @@ impl Finished {
                 .of(name)
                 .hint("run the experiment again")
         };
-        let RunFile { report, resolved, host, figure } = serde_json::from_str(text).map_err(|e| wrong(&e))?;
+        let RunFile { report, resolved, host, figure, tables } =
+            serde_json::from_str(text).map_err(|e| wrong(&e))?;
         if report.schema != Report::SCHEMA {
             return Err(wrong(&format!("its schema is {}, not {}", report.schema, Report::SCHEMA)));
         }
         let experiment = tresse_experiment::plan::keys_of(resolved.clone()).map_err(|e| wrong(&e.message))?;
         let state = State::of(&report, false);
-        Ok(Self { report, experiment, resolved, state, host, figure })
+        Ok(Self { report, experiment, resolved, state, host, figure, tables })
     }
 }

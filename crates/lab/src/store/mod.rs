@@ -4,6 +4,7 @@ mod columns;
 pub mod finished;
 pub mod folder;
 mod packets;
+pub mod sums;
 mod table;
 mod values;
 
@@ -25,6 +26,7 @@ use crate::record::sample::{Interval, PathSample, PortSample, Sample};
 use columns::{
     Axes, CONVERGENCE, FLOWS, JOBS, LENGTHS, LINKS, PACKETS, PATHS, QUEUES, RTTS, SAMPLES, UNPAUSED,
 };
+use sums::Sums;
 use table::Table;
 pub use values::Values;
 
@@ -338,10 +340,10 @@ impl Tables {
         self.others().into_iter().flatten().try_for_each(Table::refresh)
     }
 
-    /// Makes each table one file.
-    pub fn finish(mut self) -> Result<(), Diagnostic> {
+    /// Makes each table one file, and returns their sums.
+    pub fn finish(mut self) -> Result<Sums, Diagnostic> {
         let others: Vec<Table> = self.others().into_iter().filter_map(Option::take).collect();
-        iter::once(self.flows).chain(others).try_for_each(Table::finish)
+        iter::once(self.flows).chain(others).map(|table| Ok((table.name(), table.finish()?))).collect()
     }
 
     /// The optional tables of a run. All fields are named, so that none is forgotten.

@@ -1,7 +1,7 @@
 //! A table that can be read while it is written: small complete Parquet files, which become one file at the end.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,6 +18,7 @@ use parquet::file::writer::SerializedFileWriter;
 use tresse_experiment::diagnostic::Diagnostic;
 
 use super::columns::{Axes, Column, schema};
+use super::sums::SummedFile;
 use crate::clock::clock;
 
 /// Rows of a part, which is a row group: enough for columns to pay off, and few enough to wait in memory. In a
@@ -70,7 +71,11 @@ impl Table {
         let unfinished = self.unfinished();
         let (writer, rows) = match &mut self.open {
             Some(open) => open,
-            open => open.insert((self::writer(&unfinished, &self.schema)?, 0)),
+            open => {
+                let file = File::create(&unfinished);
+                let file = file.map_err(|error| Diagnostic::io("cannot be created", &unfinished, error))?;
+                open.insert((writer(file, &self.schema).map_err(|e| failed(&unfinished, e))?, 0))
+            }
         };
         writer.write(&batch).map_err(|e| failed(&unfinished, e))?;
         *rows += batch.num_rows() as u64;
@@ -100,21 +105,28 @@ impl Table {
         Ok(())
     }
 
-    /// Makes one file of the parts. If that fails, the parts stay.
-    pub fn finish(mut self) -> Result<(), Diagnostic> {
+    /// Makes one file of the parts, and returns its SHA-256. If that fails, the parts stay.
+    pub fn finish(mut self) -> Result<String, Diagnostic> {
         self.end_part()?;
-        let merged = self.unfinished();
+        let io = |error| Diagnostic::io("cannot be written", &self.path, error);
+        let wrong = |error| failed(&self.path, error);
+        let merged = SummedFile::create(&self.path).map_err(io)?;
         // The schema with its units and meanings is in the file's own metadata: this writer puts it there.
-        let (mut writer, _) =
-            writer(&merged, &self.schema)?.into_serialized_writer().map_err(|e| failed(&merged, e))?;
+        let writer = writer(merged, &self.schema).map_err(wrong)?;
+        let (mut writer, _) = writer.into_serialized_writer().map_err(wrong)?;
         for n in 1..=self.parts {
             let part = self.part(n);
             copy(&part, &mut writer).map_err(|e| failed(&part, e))?;
         }
-        writer.close().map_err(|e| failed(&merged, e))?;
-        rename(&merged, &self.path)?;
+        let sum = writer.into_inner().map_err(wrong)?.finish().map_err(io)?;
         fs::remove_dir_all(&self.folder)
-            .map_err(|error| Diagnostic::io("cannot be removed", self.folder, error))
+            .map_err(|error| Diagnostic::io("cannot be removed", self.folder, error))?;
+        Ok(sum)
+    }
+
+    /// `flows` for `flows.parquet`.
+    pub fn name(&self) -> String {
+        self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     fn part(&self, number: u32) -> PathBuf {
@@ -133,15 +145,14 @@ fn is_due(waiting: u64, rows: u64, age: Duration, life: Duration) -> bool {
     waiting > 0 && (waiting >= ROWS.max(rows / 100) || age >= AGE.max(life / 100))
 }
 
-fn writer(path: &Path, schema: &Arc<Schema>) -> Result<ArrowWriter<File>, Diagnostic> {
-    let file = File::create(path).map_err(|error| Diagnostic::io("cannot be created", path, error))?;
+fn writer<W: Write + Send>(file: W, schema: &Arc<Schema>) -> Result<ArrowWriter<W>, ParquetError> {
     let properties =
         WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
-    ArrowWriter::try_new(file, Arc::clone(schema), Some(properties)).map_err(|e| failed(path, e))
+    ArrowWriter::try_new(file, Arc::clone(schema), Some(properties))
 }
 
 /// Adds the row groups of `part`, column by column and unchanged: nothing is decoded.
-fn copy(part: &Path, writer: &mut SerializedFileWriter<File>) -> Result<(), ParquetError> {
+fn copy(part: &Path, writer: &mut SerializedFileWriter<SummedFile>) -> Result<(), ParquetError> {
     let file = File::open(part)?;
     let metadata = ParquetMetaDataReader::new()
         .with_page_index_policy(PageIndexPolicy::Required)

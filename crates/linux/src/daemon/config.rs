@@ -10,6 +10,7 @@ use std::sync::Arc;
 use ipnet::IpNet;
 use serde::Deserialize;
 use tresse_path_manager::{ConfiguredManager, Declaration, find};
+use tresse_units::text_file::read_written;
 use tresse_units::{Bytes, Duration, MILLISECOND, Range, Time, Value};
 
 use crate::Error;
@@ -149,7 +150,7 @@ impl Config {
     /// The error, with its position.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let wrong = |e: &dyn std::fmt::Display| Error::Input(format!("{}: {e}", path.display()));
-        let text = fs::read_to_string(path).map_err(|e| wrong(&e))?;
+        let text = read_written(path).map_err(|e| wrong(&e))?;
         Self::parse(&text).map_err(|e| wrong(&e))
     }
 

@@ -4,13 +4,14 @@
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use nix::unistd::Group;
+use tresse_units::input_file::MOST_DATA;
 
 use super::status::Status;
 use super::{Config, machine};
@@ -24,6 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) struct Control {
     listener: UnixListener,
     path: PathBuf,
+    /// Of the socket there.
+    inode: u64,
 }
 
 impl Control {
@@ -40,14 +43,22 @@ impl Control {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|e| wrong(&e))?;
         }
-        // Left by a daemon that was killed.
-        match fs::remove_file(path) {
+        match fs::symlink_metadata(path) {
+            // Left by a daemon that was killed.
+            Ok(there) if there.file_type().is_socket() => fs::remove_file(path).map_err(|e| wrong(&e))?,
+            Ok(_) => {
+                return Err(Error::Input(format!(
+                    "{} is not a socket, and was left unchanged\n\nhint: choose another `socket` in [daemon]",
+                    path.display()
+                )));
+            }
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(wrong(&e)),
-            _ => {}
+            Err(_) => {}
         }
         let listener = UnixListener::bind(path).map_err(|e| wrong(&e))?;
+        let inode = fs::symlink_metadata(path).map_err(|e| wrong(&e))?.ino();
         listener.set_nonblocking(true).map_err(|e| wrong(&e))?;
-        let own = Self { listener, path: path.clone() };
+        let own = Self { listener, path: path.clone(), inode };
         if let Some(name) = &config.group {
             let group = Group::from_name(name).ok().flatten();
             let group = group.ok_or_else(|| Error::Input(format!("there is no group `{name}`")))?;
@@ -81,7 +92,11 @@ impl AsFd for Control {
 
 impl Drop for Control {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        let is_own = |there: fs::Metadata| there.file_type().is_socket() && there.ino() == self.inode;
+        // Somebody may have put something else there.
+        if fs::symlink_metadata(&self.path).is_ok_and(is_own) {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -91,7 +106,7 @@ impl Drop for Control {
 /// If there is one but it does not answer, or the caller lacks the permission.
 pub fn ask(socket: &Path) -> Result<Option<Status>, Error> {
     let wrong = |e: io::Error| machine(&format!("the daemon at {}", socket.display()), &e);
-    let mut stream = match UnixStream::connect(socket) {
+    let stream = match UnixStream::connect(socket) {
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
             return Ok(None);
         }
@@ -99,6 +114,6 @@ pub fn ask(socket: &Path) -> Result<Option<Status>, Error> {
     };
     stream.set_read_timeout(Some(PATIENCE)).map_err(wrong)?;
     let mut text = Vec::new();
-    stream.read_to_end(&mut text).map_err(wrong)?;
+    stream.take(MOST_DATA).read_to_end(&mut text).map_err(wrong)?;
     serde_json::from_slice(&text).map(Some).map_err(|e| wrong(e.into()))
 }

@@ -1,7 +1,6 @@
 //! A network namespace: the kernel's events in it, and commands to the kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,15 +8,13 @@ use std::sync::Arc;
 
 use tresse_path_manager::{Memory, Scope};
 
+use super::changed::Changed;
 use super::config::Policy;
 use super::connection::{Command, Connection, Ends};
 use crate::Error;
 use crate::netns::Namespace;
 use crate::path_manager::{Commands, Event, Events};
 use crate::sock_diag::{SockDiag, Subflow};
-
-/// Who decides about subflows in a namespace: 0 the kernel, 1 a program.
-const WHO: &str = "/proc/sys/net/mptcp/pm_type";
 
 /// A namespace that the daemon manages.
 #[derive(Debug)]
@@ -28,8 +25,8 @@ pub(super) struct Host {
     events: Events,
     commands: Commands,
     diag: SockDiag,
-    /// The earlier value of `pm_type`; `None` if it is not changed.
-    before: Option<String>,
+    /// What is to be put back; `None` if nothing was changed.
+    changed: Option<Changed>,
     /// The connections for which a policy has a path manager, by the kernel's names.
     pub connections: BTreeMap<u32, Connection>,
     /// Knowledge about losses: of all connections together, and of those to one host.
@@ -60,15 +57,12 @@ impl Host {
             };
             Error::Machine(format!("namespace {label}: its path manager: {e}\n\nhint: {hint}"))
         };
-        let (events, commands, diag, before) = namespace
+        let (events, commands, diag, changed) = namespace
             .within(|| {
                 // Listen first, so that nothing is missed before the list of live connections is read.
                 let (events, commands, diag) = (Events::listen()?, Commands::here()?, SockDiag::here()?);
-                let before = fs::read_to_string(WHO)?.trim().to_owned();
-                if rules {
-                    fs::write(WHO, "1")?;
-                }
-                Ok((events, commands, diag, (rules && before != "1").then_some(before)))
+                let changed = if rules { Changed::change()? } else { None };
+                Ok((events, commands, diag, changed))
             })?
             .map_err(failed)?;
         Ok(Self {
@@ -77,7 +71,7 @@ impl Host {
             events,
             commands,
             diag,
-            before,
+            changed,
             connections: BTreeMap::new(),
             losses: Memory::default(),
             losses_to: BTreeMap::new(),
@@ -143,9 +137,16 @@ impl Host {
 
     /// Restores who decides about subflows.
     pub fn leave(&mut self) {
-        if let Some(before) = self.before.take() {
+        if let Some(changed) = self.changed.take() {
             // A namespace that is gone needs no restoring.
-            let _ = self.namespace.within(|| fs::write(WHO, before));
+            let _ = self.namespace.within(|| changed.put_back());
+        }
+    }
+
+    /// Forgets what it has changed: the namespace is gone.
+    pub fn forget(&mut self) {
+        if let Some(changed) = self.changed.take() {
+            changed.forget();
         }
     }
 }

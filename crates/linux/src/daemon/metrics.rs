@@ -1,15 +1,15 @@
 //! The daemon's figures as OpenMetrics text.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
+
+use tresse_units::output_file::write_whole;
 
 use super::status::Status;
 
 /// Writes them to a file atomically: a reader never sees half of them.
 pub(super) fn write(file: &Path, status: &Status) {
-    let part = file.with_extension("part");
-    if let Err(e) = fs::write(&part, text(status)).and_then(|()| fs::rename(&part, file)) {
+    if let Err(e) = write_whole(file, text(status)) {
         tracing::warn!("metrics cannot be written to {}: {e}", file.display());
     }
 }

@@ -4,6 +4,7 @@
 //! subflows ([`crate::path_manager`]), and its list of sockets has the data that the machines need. One
 //! thread waits for everything: events of every namespace, timers, signals, and requests for the status.
 
+mod changed;
 mod config;
 mod connection;
 mod control;
@@ -73,6 +74,9 @@ impl Daemon {
             let host = Host::open(name.as_deref(), config::OWN, !dry_run)?;
             daemon.hosts.push(host);
             daemon.synchronise(daemon.hosts.len() - 1, now);
+        }
+        if !dry_run {
+            changed::put_back_others();
         }
         Ok(daemon)
     }
@@ -344,10 +348,11 @@ impl Daemon {
     /// Forgets namespaces that are gone, and looks for those that do not exist yet.
     fn tidy(&mut self) {
         let before = self.hosts.len();
-        self.hosts.retain(|host| {
+        self.hosts.retain_mut(|host| {
             let stays = host.is_there();
             if !stays {
                 tracing::warn!(namespace = host.name, "the namespace has disappeared");
+                host.forget();
             }
             stays
         });

@@ -1,7 +1,7 @@
 //! A table of a run as it is in its folder: one Parquet file, or the parts of it while the run is in progress.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use arrow_select::concat::concat_batches;
 use indexmap::IndexSet;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tresse_lab::store::Values;
+use tresse_units::input_file;
 
 /// A table that was read completely.
 #[derive(Debug, Clone)]
@@ -88,7 +89,7 @@ fn batches(files: &[PathBuf]) -> Result<Vec<RecordBatch>, Unread> {
     for path in files {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let damaged = |e: &dyn std::fmt::Display| Unread::Damaged(format!("{name} cannot be read: {e}"));
-        let file = File::open(path).map_err(|e| match e.kind() {
+        let file = input_file::open(path).map_err(|e| match e.kind() {
             io::ErrorKind::NotFound => Unread::Gone,
             _ => damaged(&e),
         })?;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use tresse_lab::runner::ProgressFile;
 use tresse_lab::store::finished::Host;
 use tresse_lab::store::folder::is_held;
 use tresse_lab::{State, Status};
+use tresse_units::text_file;
 
 use super::server::is_file;
 use crate::cases::names;
@@ -163,8 +165,7 @@ impl Runs {
             None => {
                 let id = folder.strip_prefix(&self.dir).ok()?.display().to_string();
                 let id = if id.is_empty() { ".".to_owned() } else { id };
-                let date = humantime::format_rfc3339_seconds(changed).to_string();
-                let summary = read(&path, id, date)?;
+                let summary = read(&path, id, changed)?;
                 self.known.insert(folder.clone(), (changed, length, summary.clone()));
                 summary
             }
@@ -200,9 +201,16 @@ fn find(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
-fn read(path: &Path, id: String, date: String) -> Option<RunSummary> {
-    let text = fs::read_to_string(path).ok()?;
-    Some(match serde_json::from_str::<RunFile>(&text) {
+/// `None` if it has disappeared in the meantime. Whatever else is wrong with a run is said in its place in the list:
+/// one bad run never hides the others.
+fn read(path: &Path, id: String, changed: SystemTime) -> Option<RunSummary> {
+    let date = date(changed);
+    let text = match text_file::read_text(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        text => text.map_err(|error| error.to_string()),
+    };
+    let file = text.and_then(|text| serde_json::from_str::<RunFile>(&text).map_err(|e| e.to_string()));
+    Some(match file {
         Ok(file) => summary(file, id, date),
         Err(error) => RunSummary {
             id,
@@ -224,6 +232,15 @@ fn read(path: &Path, id: String, date: String) -> Option<RunSummary> {
             error: Some(format!("run.json cannot be read: {error}")),
         },
     })
+}
+
+/// In RFC 3339, which has the years 1970 to 9999 here; a file system may have any.
+fn date(time: SystemTime) -> String {
+    let last = Duration::from_secs(253_402_300_799);
+    match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) if since <= last => humantime::format_rfc3339_seconds(time).to_string(),
+        _ => String::new(),
+    }
 }
 
 fn summary(file: RunFile, id: String, date: String) -> RunSummary {

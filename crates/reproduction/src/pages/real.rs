@@ -1,11 +1,12 @@
 //! Results of real Linux hosts: the accuracy of such a run, and the kept results of the papers' experiments.
 
+use std::io;
 use std::path::Path;
 use std::sync::LazyLock;
-use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use tresse_experiment::diagnostic::Diagnostic;
+use tresse_units::text_file;
 
 use super::{Reproduced, Reproduction};
 
@@ -33,7 +34,7 @@ impl Testbed {
     /// If `testbed.json` exists and cannot be read.
     pub(super) fn read(out: &Path) -> Result<Option<Self>, Diagnostic> {
         let path = out.join("testbed.json");
-        let text = match fs::read_to_string(&path) {
+        let text = match text_file::read_text(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             text => text.map_err(|error| Diagnostic::io("cannot be read", &path, error))?,
         };
@@ -72,6 +73,8 @@ pub fn real(name: &str) -> Option<&'static Reproduced> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use tempfile::TempDir;
 
     use super::super::{Runs, Stored};

@@ -78,5 +78,5 @@ pub fn input(random: &mut SplitMix) -> Input {
     let experiments = EXPERIMENTS.map(|(name, text)| (name, text.as_bytes()));
     let files = BESIDE.into_iter().chain(experiments);
     let files = files.map(|(name, bytes)| (name.to_owned(), bytes.to_vec())).collect();
-    Input { arguments: arguments.into_iter().map(str::to_owned).collect(), files }
+    Input { arguments: arguments.into_iter().map(str::to_owned).collect(), files, special: Vec::new() }
 }

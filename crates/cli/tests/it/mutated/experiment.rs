@@ -16,7 +16,7 @@ pub fn input(random: &mut SplitMix) -> Input {
     };
     let mut files: Vec<_> = BESIDE.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())).collect();
     files.push((name.to_owned(), text));
-    Input { arguments: command(random, name), files }
+    Input { arguments: command(random, name), files, special: Vec::new() }
 }
 
 /// A command that reads the experiment.
@@ -48,7 +48,9 @@ fn change(random: &mut SplitMix, table: &mut Table) {
     let mut root = Value::Table(std::mem::take(table));
     let count = count(&root);
     let place = random.below(count.max(1) as u64) as usize;
-    match random.below(8) {
+    match random.below(9) {
+        // Two values in each other's place: each is right, and neither where it stands.
+        8 => swap(random, &mut root, count),
         // Another value of the same type, or of another one.
         0..=2 => with(&mut root, place, &mut |value| *value = alike(random, value)),
         3 | 4 => with(&mut root, place, &mut |value| *value = any(random)),
@@ -66,6 +68,17 @@ fn change(random: &mut SplitMix, table: &mut Table) {
     }
     let Value::Table(changed) = root else { return };
     *table = changed;
+}
+
+fn swap(random: &mut SplitMix, root: &mut Value, count: usize) {
+    let [one, other] = [0; 2].map(|_| random.below(count.max(1) as u64) as usize);
+    let mut values = [None, None];
+    for (place, value) in [one, other].into_iter().zip(&mut values) {
+        with(root, place, &mut |own| *value = Some(own.clone()));
+    }
+    let [Some(first), Some(second)] = values else { return };
+    with(root, one, &mut |own| *own = second.clone());
+    with(root, other, &mut |own| *own = first.clone());
 }
 
 /// How many values there are below `value`.

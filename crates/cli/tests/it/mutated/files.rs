@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use serde_json::Value;
 use tempfile::TempDir;
 use tresse_units::SplitMix;
 
@@ -41,7 +42,7 @@ pub fn beside_an_experiment(random: &mut SplitMix) -> Input {
     let text =
         if name == "graph.graphml" { reads.1.replace("graph.json", &name) } else { reads.1.to_owned() };
     files.push((reads.0.to_owned(), text.into_bytes()));
-    Input { arguments: command(random, reads.0), files }
+    Input { arguments: command(random, reads.0), files, special: Vec::new() }
 }
 
 /// Another simulator's files.
@@ -54,7 +55,7 @@ pub fn imported(random: &mut SplitMix) -> Input {
     };
     let files = names.iter().enumerate().map(file).collect();
     let arguments = ["import", format].into_iter().chain(names.iter().copied()).chain(["-o", "x.toml"]);
-    Input { arguments: arguments.map(str::to_owned).collect(), files }
+    Input { arguments: arguments.map(str::to_owned).collect(), files, special: Vec::new() }
 }
 
 /// A script that a controller plays.
@@ -62,12 +63,22 @@ pub fn played(random: &mut SplitMix) -> Input {
     let script = spoilt(random, SCRIPT.as_bytes());
     let controller = one_of(random, &["xmp", "lia", "cubic", "dctcp", "holnet_cc", "vmcc"]);
     let arguments = ["controller", "trace", controller, "--script", "script"];
-    Input { arguments: arguments.map(str::to_owned).to_vec(), files: vec![("script".to_owned(), script)] }
+    Input {
+        arguments: arguments.map(str::to_owned).to_vec(),
+        files: vec![("script".to_owned(), script)],
+        special: Vec::new(),
+    }
 }
 
 /// The folder of a run, one file of it spoilt.
 pub fn stored(random: &mut SplitMix) -> Input {
-    let whole = a_run();
+    let mut whole = a_run().to_vec();
+    // Without sums, as of earlier versions, a table is read before anything is known to be wrong with it.
+    if random.below(2) == 0 {
+        let mut run: Value = serde_json::from_slice(&whole[0].1).expect("JSON");
+        run.as_object_mut().expect("a table").remove("tables");
+        whole[0].1 = run.to_string().into_bytes();
+    }
     let k = random.below(whole.len() as u64) as usize;
     let folder = |of: &str, spoil: Option<Vec<u8>>| -> Vec<(String, Vec<u8>)> {
         let file = |(i, (name, bytes)): (usize, &(String, Vec<u8>))| {
@@ -90,11 +101,11 @@ pub fn stored(random: &mut SplitMix) -> Input {
         6 => &["show", "run", "--json"],
         _ => &["export", "run", "--format", "hpcc-fct"],
     };
-    Input { arguments: arguments.iter().map(|&word| word.to_owned()).collect(), files }
+    Input { arguments: arguments.iter().map(|&word| word.to_owned()).collect(), files, special: Vec::new() }
 }
 
 /// The files of a finished run.
-fn a_run() -> &'static [(String, Vec<u8>)] {
+pub fn a_run() -> &'static [(String, Vec<u8>)] {
     static RUN: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
     RUN.get_or_init(|| {
         let dir = TempDir::new().expect("a temporary folder");
@@ -124,7 +135,8 @@ fn spoil(random: &mut SplitMix, bytes: &mut Vec<u8>) {
         return bytes.extend_from_slice(b"0\n");
     }
     let at = random.below(bytes.len() as u64) as usize;
-    match random.below(10) {
+    match random.below(11) {
+        10 => words(random, bytes),
         0 => bytes[at] = random.next() as u8,
         1 => drop(bytes.remove(at)),
         2 => bytes.truncate(at),
@@ -139,6 +151,23 @@ fn spoil(random: &mut SplitMix, bytes: &mut Vec<u8>) {
             bytes.splice(from..from + length, number);
         }
     }
+}
+
+/// Two words of a line in each other's place, as in a file whose columns are in another order; or of all lines.
+fn words(random: &mut SplitMix, bytes: &mut Vec<u8>) {
+    let is_of_all = random.below(2) == 0;
+    let (one, other) = (random.below(6) as usize, random.below(6) as usize);
+    let mut lines: Vec<Vec<u8>> = bytes.split_inclusive(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
+    let chosen = random.below(lines.len() as u64) as usize;
+    for (_, line) in lines.iter_mut().enumerate().filter(|(k, _)| is_of_all || *k == chosen) {
+        let is_between = |byte: &u8| b" \t,\n".contains(byte);
+        let mut words: Vec<Vec<u8>> = line.split_inclusive(is_between).map(<[u8]>::to_vec).collect();
+        if one.max(other) < words.len() {
+            words.swap(one, other);
+        }
+        *line = words.concat();
+    }
+    *bytes = lines.concat();
 }
 
 /// A line twice, nowhere, in another's place, or a thousand times.

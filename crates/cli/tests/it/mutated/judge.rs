@@ -1,6 +1,8 @@
 //! Runs the command on an input, and judges how it ended.
 
 use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -9,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::Input;
+use super::{Input, Special};
 use crate::common::interrupt;
+use crate::written::fifo;
 
 /// How long a command may work, before it is asked to stop. What is wrong is told long before.
 const WORKS: Duration = Duration::from_millis(700);
@@ -19,7 +22,7 @@ const WORKS: Duration = Duration::from_millis(700);
 const STOPS: Duration = Duration::from_secs(10);
 
 /// The most address space that it may take, kB.
-const MEMORY: u64 = 12 << 20;
+const MEMORY: u64 = 5 << 20;
 
 /// The words of a library, which say what a program expects and not what a user may write.
 const NOT_OUR_WORDS: [&str; 7] = [
@@ -58,6 +61,19 @@ fn write(folder: &Path, input: &Input) {
         let path = folder.join(name);
         fs::create_dir_all(path.parent().expect("it is in the folder")).expect("a folder");
         fs::write(path, bytes).expect("a file");
+    }
+    for (name, special) in &input.special {
+        let path = folder.join(name);
+        let _ = fs::remove_file(&path);
+        match special {
+            Special::Pipe => fifo(&path),
+            Special::Folder => fs::create_dir_all(&path).expect("a folder"),
+            Special::Socket => drop(UnixListener::bind(&path).expect("a socket")),
+            Special::Link(to) => symlink(to, &path).expect("a link"),
+            Special::Hole(size) => {
+                File::create(&path).and_then(|file| file.set_len(*size)).expect("a file with a hole");
+            }
+        }
     }
 }
 

@@ -7,10 +7,12 @@
 //! `scripts/fuzz-inputs N [SEED]` tries N of them; the tests try some hundred.
 
 mod arguments;
+mod bounds;
 mod experiment;
 mod files;
 mod judge;
-mod seeds;
+pub mod seeds;
+mod special;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{env, thread};
@@ -31,19 +33,41 @@ const SEED: &str = "TRESSE_FUZZ_SEED";
 struct Input {
     arguments: Vec<String>,
     files: Vec<(String, Vec<u8>)>,
+    /// What is no ordinary file: it stands in the place of a file with the same name.
+    special: Vec<(String, Special)>,
+}
+
+/// What may stand where a file is expected.
+#[derive(Debug, Clone, PartialEq)]
+enum Special {
+    /// A pipe that nobody writes to or reads from.
+    Pipe,
+    Folder,
+    Socket,
+    /// A link to another path.
+    Link(&'static str),
+    /// A file of this size, nothing but zeros, which takes no room.
+    Hole(u64),
 }
 
 /// The `seed`-th input.
 fn input(seed: u64) -> Input {
     let mut random = SplitMix::named(seed, 0, 0);
-    match random.below(20) {
+    let mut input = match random.below(24) {
         0..=9 => experiment::input(&mut random),
         10..=13 => files::beside_an_experiment(&mut random),
         14 | 15 => files::imported(&mut random),
         16 => files::played(&mut random),
         17 => files::stored(&mut random),
-        _ => arguments::input(&mut random),
+        18 | 19 => arguments::input(&mut random),
+        20 | 21 => bounds::input(&mut random),
+        _ => return special::input(&mut random),
+    };
+    // Whatever it is, one of its files may be no file.
+    if random.below(25) == 0 {
+        special::replace_one(&mut random, &mut input);
     }
+    input
 }
 
 #[test]
@@ -83,6 +107,9 @@ fn no_input_is_too_much() {
 fn an_input_is_the_same_whenever_it_is_made() {
     for seed in 0..200 {
         let [one, other] = [input(seed), input(seed)];
-        assert!(one.arguments == other.arguments && one.files == other.files, "input {seed}");
+        assert!(
+            one.arguments == other.arguments && one.files == other.files && one.special == other.special,
+            "input {seed}"
+        );
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tresse_units::{Bytes, Duration, Rate};
-use tresse_workload::{MOST_FLOWS, Tasks};
+use tresse_workload::Tasks;
 
 use crate::diagnostic::Diagnostic;
 use crate::keys::bounds::LONGEST;
@@ -16,6 +16,9 @@ use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
 use crate::read::files::unreadable;
 use crate::read::flow_file::{self, FlowError};
+
+/// The most flows of a list in an experiment, with those that `count` makes.
+const MOST_LISTED: usize = 1_000_000;
 
 /// Flows one by one, in the experiment or from a file.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -104,8 +107,16 @@ fn listed(at: &At, flows: &[Flow]) -> Result<Tasks, Diagnostic> {
             return Err(wrong(i, key, "at most 1000s"));
         }
         let count = flow.count.unwrap_or(1);
-        if count == 0 || u64::from(count) + tasks.len() as u64 > MOST_FLOWS {
-            return Err(wrong(i, "count", &format!("1 to {MOST_FLOWS} flows")));
+        let all = tasks.len() + count as usize;
+        if count == 0 {
+            return Err(wrong(i, "count", "0: at least 1"));
+        }
+        if all > MOST_LISTED {
+            let message = format!(
+                "{all} flows, all of which are known from the start: at most {MOST_LISTED}; patterns such as `poisson` start \
+                 theirs one by one"
+            );
+            return Err(wrong(i, "count", &message));
         }
         if count > 1 && flow.id.is_some() {
             return Err(wrong(i, "id", "this names one flow, but `count` makes several"));

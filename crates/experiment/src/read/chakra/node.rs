@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use tresse_workload::chakra::{Action, Groups, Kind, Node};
 
+use crate::diagnostic::plain;
 use crate::read::chakra::Times;
 use crate::read::chakra::schema::{self, COLLECTIVES, NODE_TYPES, Value};
 
@@ -41,8 +42,9 @@ pub(super) fn groups(node: &schema::Node) -> Result<Groups, String> {
     }
     let list = values.get(begin..end + 2).unwrap_or_default();
     let groups: Vec<Group> = serde_json::from_str(list).map_err(|e| {
-        let name = &node.name;
-        format!("node {} (`{name}`): its inputs are not a list of process groups in JSON ({e})", node.id)
+        let (name, why) = (&node.name, e.to_string());
+        let why = plain(why.split(" at line ").next().unwrap_or_default());
+        format!("node {} (`{name}`): its inputs are not a list of process groups in JSON ({why})", node.id)
     })?;
     Ok(groups.into_iter().map(|group| (group.pg_name, group.ranks)).collect())
 }

@@ -1,5 +1,7 @@
 //! Sentences that a claim takes from another claim.
 
+use std::collections::BTreeMap;
+
 use toml::Spanned;
 use toml::de::DeValue;
 
@@ -13,6 +15,10 @@ pub(super) fn same_as(key: &str, claims: &mut [Value]) -> Result<(), Wrong> {
     let of = |claim, key| DeValue::get(claim, key);
     let all = claims.iter().map(Spanned::get_ref);
     let all: Vec<_> = all.map(|claim| Some((text(of(claim, "id")?)?, of(claim, key)))).collect();
+    let mut by_id = BTreeMap::new();
+    for (id, own) in all.iter().flatten() {
+        by_id.entry(id.as_str()).or_insert(own); // that an id is there twice is told later
+    }
     for (place, own) in all.iter().enumerate() {
         let Some((own, Some(value))) = own else { continue };
         let DeValue::Table(table) = value.get_ref() else { continue };
@@ -22,7 +28,7 @@ pub(super) fn same_as(key: &str, claims: &mut [Value]) -> Result<(), Wrong> {
         if of == *own {
             return wrong(value.span(), format!("{own}: this is the claim itself"));
         }
-        let Some((_, theirs)) = all.iter().flatten().find(|(id, _)| *id == of) else {
+        let Some(theirs) = by_id.get(of.as_str()) else {
             let hint = did_you_mean(&of, all.iter().flatten().map(|(id, _)| id.as_str()));
             return wrong(value.span(), format!("{own}: there is no claim `{of}`{hint}"));
         };

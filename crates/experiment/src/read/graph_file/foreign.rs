@@ -84,7 +84,7 @@ pub fn read(name: &str, value: Option<&str>, all: &[Attribute]) -> Foreign {
         return Foreign::Companion;
     }
     let Some((ours, unit)) = ours(&plain) else { return Foreign::Unknown };
-    if name.ends_with("Bps") && unit == Some("bps") || name.contains("Byte") && ours == "rate" {
+    if ours == "rate" && (name.ends_with("Bps") && unit.is_some() || name.contains("Byte")) {
         // Bytes or bits: `bandwidth_MBps` means the former, `bandwidthBps` may mean either.
         return Foreign::Unclear(ours);
     }

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use super::crates;
+use super::modules::files;
+use super::{crates, root};
 
 /// What each crate may depend on: everything above it in the drawing of `docs/architecture.md` that is listed here.
 const MAY: &[(&str, &[&str])] = &[
@@ -74,4 +75,26 @@ fn crates_depend_one_way() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// `test = false` saves compiling a library a second time, for unit tests that it does not have.
+#[test]
+fn libraries_with_unit_tests_run_them() {
+    let mut wrong = String::new();
+    for path in crates() {
+        let manifest = fs::read_to_string(path.join("Cargo.toml")).expect("it can be read");
+        let section = manifest.split("\n[").find_map(|section| section.strip_prefix("lib]"));
+        if !section.unwrap_or_default().lines().any(|line| line == "test = false") {
+            continue;
+        }
+        for file in files(&path.join("src")) {
+            if fs::read_to_string(&file).expect("it can be read").contains("#[test]") {
+                wrong += &format!("{}\n", file.strip_prefix(root()).expect("it is in there").display());
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "with `test = false` in Cargo.toml, the tests in these are never run:\n{wrong}"
+    );
 }
