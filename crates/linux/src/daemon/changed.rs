@@ -7,9 +7,10 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
@@ -24,6 +25,10 @@ pub(super) const WHO: &str = "/proc/sys/net/mptcp/pm_type";
 
 /// The value of [`WHO`] with which a program decides.
 const PROGRAM: &str = "1";
+
+/// How often a file that another daemon holds is tried, every 10 ms. One that looks for what is to be put back holds it
+/// for a moment, one that decides in the same namespace for as long as it lives.
+const TRIES: usize = 100;
 
 /// A namespace in which this daemon decides although the kernel did before.
 #[derive(Debug)]
@@ -42,7 +47,7 @@ impl Changed {
     /// If the namespace's setting cannot be read or written.
     pub fn change() -> io::Result<Option<Self>> {
         let now = fs::read_to_string(WHO)?.trim().to_owned();
-        let own = match hold(&Path::new(FOLDER).join(cookie()?.to_string())) {
+        let own = match hold_patiently(&Path::new(FOLDER).join(cookie()?.to_string())) {
             Ok(None) => return Ok(None),
             Ok(Some((path, mut file))) => {
                 // Left by a daemon that was killed.
@@ -110,6 +115,24 @@ pub(super) fn put_back_others() {
             let _ = fs::remove_file(path);
         }
     }
+}
+
+/// As [`hold`], but another daemon that begins at the same time, and looks for what is to be put back, is waited for.
+fn hold_patiently(path: &Path) -> io::Result<Option<(PathBuf, Flock<File>)>> {
+    for _ in 0..TRIES {
+        match hold(path)? {
+            // What that daemon has put back it removes: then this is no file of the folder any more.
+            Some((_, file)) if file.metadata()?.nlink() == 0 => {}
+            Some(held) => return Ok(Some(held)),
+            None => pause(),
+        }
+    }
+    Ok(None)
+}
+
+#[expect(clippy::disallowed_methods, reason = "another process is waited for")]
+fn pause() {
+    std::thread::sleep(Duration::from_millis(10));
 }
 
 /// The file at `path`, which is made if it does not exist; `None` if a living daemon holds it.
