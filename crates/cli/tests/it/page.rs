@@ -120,13 +120,18 @@ fn the_folder_of_a_twin_stands_for_its_two_runs() {
 }
 
 #[test]
-fn a_damaged_table_is_told_on_the_page() {
+fn a_damaged_table_of_a_run_without_sums_is_told_on_the_page() {
     let dir = TempDir::new().expect("a temporary folder");
     short(dir.path(), "out");
     let (flows, samples) = (dir.path().join("out/flows.parquet"), dir.path().join("out/samples.parquet"));
     let whole = fs::read(&flows).expect("the table");
     fs::write(&flows, &whole[..whole.len() / 2]).expect("it can be written");
     fs::write(samples, "nothing of the kind").expect("it can be written");
+    // Of an earlier version's run, there are no sums to refuse it by.
+    let file = dir.path().join("out/run.json");
+    let mut run: Value = serde_json::from_slice(&fs::read(&file).expect("run.json")).expect("JSON");
+    run.as_object_mut().expect("a table").remove("tables").expect("the sums");
+    fs::write(&file, run.to_string()).expect("it can be written");
     let page = report(dir.path(), &["out", "-o", "-"]);
     let run = &head(&page)["runs"][0];
     let problems: Vec<&str> =
