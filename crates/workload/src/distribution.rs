@@ -1,14 +1,12 @@
 //! Flow-size distributions from files: a cumulative distribution, linear between its knots.
 
-mod rows;
-
 use std::fmt;
 
+use crate::rows::{self, Row};
 use crate::size::too_large;
-use rows::Row;
 
 /// The most lines that a file may have.
-const MOST_LINES: usize = 1_000_000;
+pub(crate) const MOST_LINES: usize = 1_000_000;
 
 /// The largest size, bytes: whole numbers up to here are exact in the arithmetic.
 const LARGEST: f64 = (1u64 << 53) as f64;
@@ -74,7 +72,7 @@ impl Knot<'_> {
     }
 }
 
-fn bad(line: usize, text: &str, at: usize, message: impl Into<String>) -> BadDistribution {
+pub(crate) fn bad(line: usize, text: &str, at: usize, message: impl Into<String>) -> BadDistribution {
     let column = text[..at].chars().count() + 1;
     // Binary files have lines of any length and any characters; the width of a tab is unknown.
     let shown = text.chars().take(column.max(20) + 80);

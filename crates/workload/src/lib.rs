@@ -21,6 +21,7 @@ mod pattern;
 mod poisson;
 mod random_pattern;
 mod rounds;
+mod rows;
 mod size;
 mod source;
 mod span;

@@ -6,8 +6,9 @@ use tresse_experiment::read::sniff_format::instead;
 use tresse_units::{Duration, Rate};
 use tresse_workload::Distribution;
 
-use super::draft::{Draft, Packets, Traffic};
+use super::draft::{Draft, Traffic};
 use super::graph::{Graph, Link, Node};
+use super::packets::Packets;
 use super::words::{Input, Word, of_line};
 
 /// This format, for messages about files that look like several formats.

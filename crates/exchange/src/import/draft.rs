@@ -5,40 +5,16 @@ use std::path::{Path, PathBuf};
 
 use tresse_experiment::read::flow_file::{self, Flow};
 use tresse_units::{Duration, SECOND};
-use tresse_workload::{Distribution, too_large};
+use tresse_workload::Distribution;
 
 use super::graph::Graph;
+use super::imported::Imported;
+use super::packets::Packets;
 use super::summary::Summary;
-use super::{Imported, Input};
+use super::words::Input;
 
 /// A line of the file: a key with its value, and the origin of the value.
 pub(crate) type Line = (String, String);
-
-/// The sizes of packets, and their origin.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Packets {
-    pub mss: u64,
-    pub header: u64,
-    pub ack: u64,
-    pub origin: &'static str,
-}
-
-impl Packets {
-    /// XMP's, for formats without sizes.
-    pub const OURS: Self =
-        Self { mss: 1460, header: 40, ack: 40, origin: "not in the file: Ethernet's 1500 B" };
-
-    /// The error for a message of this many bytes, if it is too large.
-    pub fn refuse(&self, bytes: u64) -> Option<String> {
-        let most = self.largest();
-        (bytes > most).then(|| too_large(bytes, most))
-    }
-
-    /// The largest message, bytes.
-    pub fn largest(&self) -> u64 {
-        self.mss * u64::from(u32::MAX)
-    }
-}
 
 /// Who sends what.
 pub(crate) enum Traffic {

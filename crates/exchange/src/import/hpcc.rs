@@ -3,17 +3,10 @@
 mod flows;
 mod topology;
 
-use std::collections::BTreeMap;
-
 use tresse_experiment::diagnostic::Diagnostic;
 
-use super::draft::{Draft, Packets, Traffic};
-use super::graph::Graph;
+use super::draft::{Draft, Traffic};
 use super::words::Input;
-
-/// The simulator's default sizes.
-const PACKETS: Packets =
-    Packets { mss: 1000, header: 48, ack: 46, origin: "PACKET_PAYLOAD_SIZE's default; headers without INT" };
 
 /// The experiment on this network, with these flows.
 pub(crate) fn draft(topology: &Input, flows: Option<&Input>) -> Result<Draft, Diagnostic> {
@@ -38,18 +31,8 @@ pub(crate) fn draft(topology: &Input, flows: Option<&Input>) -> Result<Draft, Di
         queue: None,
         graph: network.graph,
         failed: Vec::new(),
-        packets: PACKETS,
+        packets: flows::PACKETS,
         traffic,
         notes,
     })
-}
-
-/// A network, and the host for each of its ids.
-struct Network {
-    graph: Graph,
-    /// By the simulator's id of a host.
-    numbers: BTreeMap<u32, usize>,
-    /// Whether every host has the same number here and there.
-    alike: bool,
-    nodes: u32,
 }

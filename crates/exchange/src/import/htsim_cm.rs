@@ -9,8 +9,9 @@ use tresse_experiment::read::sniff_format::instead;
 use tresse_units::{Bytes, Duration, Rate};
 use tresse_workload::MOST_FLOWS;
 
-use super::draft::{Draft, Packets, Traffic};
+use super::draft::{Draft, Traffic};
 use super::htsim_topo::{Clos, Layer};
+use super::packets::Packets;
 use super::triggers::{Triggers, value};
 use super::words::{Input, Word, of_line};
 

@@ -6,8 +6,9 @@ use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
 use tresse_experiment::read::sniff_format::instead;
 use tresse_units::{Bytes, Duration, Rate};
 
-use super::draft::{Draft, Line, Packets, Traffic};
+use super::draft::{Draft, Line, Traffic};
 use super::graph::{Graph, Link, Node};
+use super::packets::Packets;
 use super::words::{Input, Word, of_line};
 use keys::{
     BUNDLE, DOWN, KEYS, LATENCY, OVERSUBSCRIBED, QUEUE_DOWN, QUEUE_UP, SPEED, SWITCH, Tier, UP, of_top,

@@ -7,8 +7,13 @@ use tresse_experiment::read::sniff_format::instead;
 use tresse_units::{Bytes, Duration, SECOND};
 use tresse_workload::MOST_FLOWS;
 
-use super::{Network, PACKETS};
+use super::topology::Network;
+use crate::import::packets::Packets;
 use crate::import::words::{Input, Word, of_line};
+
+/// The simulator's default sizes.
+pub(super) const PACKETS: Packets =
+    Packets { mss: 1000, header: 48, ack: 46, origin: "PACKET_PAYLOAD_SIZE's default; headers without INT" };
 
 /// This format, for messages about files that look like several formats.
 const FLOWS: &str = "the second file of hpcc";

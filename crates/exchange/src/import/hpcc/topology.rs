@@ -7,9 +7,18 @@ use tresse_experiment::keys::bounds::RATES;
 use tresse_experiment::read::sniff_format::instead;
 use tresse_units::{Duration, Probability, Rate};
 
-use super::Network;
 use crate::import::graph::{Graph, Link, Node};
 use crate::import::words::{Input, Word, of_line};
+
+/// A network, and the host for each of its ids.
+pub(super) struct Network {
+    pub graph: Graph,
+    /// By the simulator's id of a host.
+    pub numbers: BTreeMap<u32, usize>,
+    /// Whether every host has the same number here and there.
+    pub alike: bool,
+    pub nodes: u32,
+}
 
 /// This format, for messages about files that look like several formats.
 const TOPOLOGY: &str = "(hpcc)";

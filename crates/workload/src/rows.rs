@@ -1,7 +1,7 @@
 //! The lines of a distribution's file in the forms that people publish: two columns, Homa's with the mean in front,
 //! ns-2's with three columns, with commas, with a heading.
 
-use super::{BadDistribution, MOST_LINES, bad};
+use crate::distribution::{BadDistribution, MOST_LINES, bad};
 
 const EXPECTED: &str = "expected a size in bytes and a probability, such as `10000 0.15`";
 
