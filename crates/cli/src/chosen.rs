@@ -116,6 +116,7 @@ impl Chosen {
 
     /// Adds a setting that is applied before the requested ones.
     #[must_use]
+    #[cfg(all(feature = "kernel", target_os = "linux"))]
     pub fn and_set(mut self, setting: &str) -> Self {
         self.experiment.set.insert(0, setting.to_owned());
         self

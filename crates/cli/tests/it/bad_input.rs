@@ -432,3 +432,12 @@ fn an_initial_window_above_the_contract_s_is_refused_with_its_range() {
     let message = fails(tresse(dir.path()).args(arguments), 2);
     assert!(message.contains("expected a whole number from 1 to 1048576"), "{message}");
 }
+
+#[test]
+fn a_level_of_the_daemon_s_log_is_one_of_the_known() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let message = fails(tresse(dir.path()).args(["daemon", "--config", "none.toml", "--log", "warm"]), 2);
+    assert!(message.contains("--log warm") && message.contains("expected error, warn or info"), "{message}");
+    let message = fails(tresse(dir.path()).args(["daemon", "--config", "none.toml", "--log", "warn"]), 2);
+    assert!(message.contains("none.toml"), "{message}");
+}
