@@ -85,9 +85,9 @@ def test_a_damaged_table_is_named(shift: tresse.Run, folder: Path) -> None:
     content = bytearray((broken / "flows.parquet").read_bytes())
     content[100] ^= 4
     (broken / "flows.parquet").write_bytes(content)
-    with pytest.raises(tresse.TresseError, match="flows.parquet: not the table that the run wrote"):
+    with pytest.raises(tresse.TresseError, match=r"flows\.parquet: not the table that the run wrote"):
         _ = opened.flows
-    with pytest.raises(tresse.TresseError, match="flows.parquet: not the table that the run wrote"):
+    with pytest.raises(tresse.TresseError, match=r"flows\.parquet: not the table that the run wrote"):
         _ = tresse.open(broken).status
 
 
