@@ -92,8 +92,11 @@ impl Header {
                 own.switches = words.number(switches)?.0;
                 let tors = words.number::<u32>("the number of ToR switches")?.0;
                 own.links = words.number(links)?.0;
-                let (who, rest) =
-                    if line.len() == 4 { ("PowerTCP", "") } else { ("Reverie", " and the two capacities") };
+                let (who, rest) = if line.len() == 4 {
+                    ("PowerTCP", " is")
+                } else {
+                    ("Reverie", " and the two capacities are")
+                };
                 line[4..].iter().try_for_each(|_| words.next("a capacity").map(drop))?;
                 own.note = note(who, format!("its number of ToRs, {tors},{rest} left out: links say it"));
             }

@@ -142,7 +142,11 @@ impl NodeAttributes {
 }
 
 fn neither(id: &str, name: &str, value: &str, at: usize) -> Wrong {
-    Wrong::offset(at, format!("the node `{id}`: {name} = `{value}`: expected `host` or `switch`"))
+    let remedy = match name {
+        "type" => ", as of other nodes; if `type` is a label in this file, call it something else",
+        _ => "",
+    };
+    Wrong::offset(at, format!("the node `{id}`: {name} = `{value}`: expected `host` or `switch`{remedy}"))
 }
 
 /// The attributes of a link, or of one of its directions.
