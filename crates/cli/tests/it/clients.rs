@@ -86,6 +86,8 @@ fn neither_open_pages_nor_silent_clients_hold_it_up() {
     let (dir, viewer) = started();
     let watching: Vec<TcpStream> =
         (0..20).map(|_| sent(&viewer, &request(&viewer, "GET", "api/events"))).collect();
+    // Until its request is read, a client that will watch is as silent as the others.
+    assert!(watching.iter().all(|stream| stream.peek(&mut [0]).is_ok_and(|length| length == 1)));
     // More than there is room for; half of them say nothing at all.
     let silent: Vec<TcpStream> =
         (0..300).map(|n| sent(&viewer, if n % 2 == 0 { "" } else { "GET / HTTP/1.1\r\nHost" })).collect();

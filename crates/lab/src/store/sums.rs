@@ -45,7 +45,8 @@ impl Write for SummedFile {
     }
 }
 
-/// Checks the table `name` of the run in `folder`, if `run.json` has a sum of it.
+/// Checks the table `name` of the run in `folder`, if there is a `run.json` and it has a sum of it. The folder of a
+/// sweep has none: its tables are made from its journal.
 ///
 /// # Errors
 /// If the table is not the one that the run wrote; if `run.json` cannot be read.
@@ -56,7 +57,11 @@ pub fn check_table(folder: &Path, name: &str) -> Result<(), Diagnostic> {
         tables: Sums,
     }
     let path = folder.join("run.json");
-    let text = input_file::read(&path, MOST_DATA).map_err(|e| Diagnostic::io("cannot be read", &path, e))?;
+    let text = match input_file::read(&path, MOST_DATA) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Diagnostic::io("cannot be read", &path, error)),
+    };
     let run: RunFile = serde_json::from_slice(&text)
         .map_err(|e| Diagnostic::input(format!("cannot be read: {e}")).of(path.display().to_string()))?;
     run.tables.get(name).map_or(Ok(()), |sum| check(folder, name, sum))
