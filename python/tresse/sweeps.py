@@ -74,6 +74,8 @@ def sweep(
         raise TresseError(f'engine: "local" or "ray", not {engine!r}')
     name, text = _text(plan)
     native = _native.Sweep(name, text, draw, None if out is None else Path(out), shard)
+    for note in native.notes:
+        print(f"note: {note}", file=sys.stderr)
     try:
         if engine == "ray":
             _on_ray(native, address, progress=progress)

@@ -4,6 +4,7 @@ mod measure;
 mod suite;
 mod trial;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -168,6 +169,9 @@ impl Evaluation {
         self.note("controller", candidate.name().to_owned());
         let trials = entries.into_iter().map(|entry| in_place(entry, candidate));
         let trials: Vec<Trial> = trials.collect::<Result<_, _>>()?;
+        for note in trials.iter().flat_map(Trial::notes).collect::<BTreeSet<_>>() {
+            eprintln!("note: {note}");
+        }
         self.check(candidate, &args.controller)?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let parallel = args.parallel.map_or(cores, usize::from);

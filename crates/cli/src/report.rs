@@ -31,9 +31,9 @@ pub fn show(report: &Report, state: State, experiment: &Experiment, out: &mut im
     end(report, out)
 }
 
-/// Prints the notes of a run to stderr.
-pub fn tell_notes(report: &Report) {
-    for note in &report.notes {
+/// Prints the notes of a run to stderr, except those that were `told` before it.
+pub fn tell_notes(report: &Report, told: &[String]) {
+    for note in report.notes.iter().filter(|note| !told.contains(note)) {
         let _ = writeln!(io::stderr(), "note: {note}"); // it may be closed
     }
 }

@@ -180,7 +180,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     if plots {
         plot::show(&report, report.out.as_ref(), &mut anstream::stdout().lock())?;
     }
-    report::tell_notes(&report);
+    report::tell_notes(&report, &loaded.files.notes());
     if reports {
         let page = page::of(report.out.as_ref())?;
         eprintln!("page: {} (open it in a browser)", page.display());

@@ -75,7 +75,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             Some(by) => report::show_parts(&report, state, &experiment, by, &mut out)?,
             None => report::show(&report, state, &experiment, &mut out)?,
         }
-        report::tell_notes(&report);
+        report::tell_notes(&report, &[]);
     }
     Ok(())
 }

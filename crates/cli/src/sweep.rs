@@ -107,6 +107,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let interrupt = Interrupt::catch()?;
     let sweep = Sweep::open(&Plan::read(plan)?, args.out.as_deref(), args.shard, &mut draw)?;
+    for note in sweep.notes() {
+        let _ = writeln!(stderr(), "note: {note}"); // it may be closed
+    }
     let sweep = Arc::new(sweep);
     interrupt.keep();
     let cores = thread::available_parallelism().map_or(1, usize::from);

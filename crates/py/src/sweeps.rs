@@ -82,6 +82,11 @@ impl Sweep {
         self.own.folder().to_owned()
     }
 
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.own.notes().to_vec()
+    }
+
     /// The points to compute, the most expensive first: their places, and the arguments of `run_point`.
     fn todo(&self, py: Python<'_>) -> Vec<(usize, String)> {
         py.detach(|| self.own.todo())

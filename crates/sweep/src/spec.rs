@@ -55,6 +55,8 @@ pub(crate) struct Base {
     resolved: Table,
     /// The address of all that points have in common.
     pub address: String,
+    /// What the files that it names say differently, or more, than is read of them.
+    pub notes: Vec<String>,
 }
 
 impl Base {
@@ -98,7 +100,9 @@ impl Base {
         };
         same.push(format!("model version {MODEL_VERSION}"));
         same.push(format!("{:?} {} {:?}", common.only, common.seed, common.replications));
-        let mut base = Self { common: Arc::new(common), set, resolved, address: sha256(same.join("\n")) };
+        let address = sha256(same.join("\n"));
+        let notes = loaded.files.notes();
+        let mut base = Self { common: Arc::new(common), set, resolved, address, notes };
         base.address = base.address_of(&[]);
         Ok(base)
     }

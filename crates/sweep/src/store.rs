@@ -192,6 +192,12 @@ impl Sweep {
         Ok(Self { base, points, folder, state: Mutex::new(state) })
     }
 
+    /// What the files that its experiment names say differently, or more, than is read of them. Files that only some
+    /// points name are not among them.
+    pub fn notes(&self) -> &[String] {
+        &self.base.notes
+    }
+
     /// Its folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()

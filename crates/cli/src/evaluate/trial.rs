@@ -66,6 +66,11 @@ impl<'a> Trial<'a> {
         Ok(Self { entry, loaded: Arc::new(loaded), plan })
     }
 
+    /// What the files that its experiment names say differently, or more, than is read of them.
+    pub fn notes(&self) -> Vec<String> {
+        self.loaded.files.notes()
+    }
+
     /// Runs it, `parallel` seeds or cases at a time, with its results in the new folder `out`.
     pub fn run(self, parallel: usize, out: PathBuf, interrupt: &Interrupt) -> Result<Part, Fault> {
         let Self { entry, loaded, plan } = self;

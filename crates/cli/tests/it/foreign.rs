@@ -105,11 +105,25 @@ fn notes_on_a_network_are_told_by_every_command_that_reads_it() {
         "\"file\"\nfile = \"net.graphml\"\n",
     );
     fs::write(dir.path().join("x.toml"), text).expect("the experiment");
-    for command in [&["topology", "show", "x.toml"][..], &["run", "x.toml"]] {
+    let plan = "experiment = \"x.toml\"\n[[designs]]\nkeys = { \"workloads.w.rounds\" = [1] }\n";
+    fs::write(dir.path().join("plan.toml"), plan).expect("the plan");
+    let suite = "title = \"Mine\"\n[[experiments]]\nname = \"mine\"\nmeasure = \"makespan\"\nscheme = \"reno\"\n\
+                 experiment = \"x.toml\"\n";
+    fs::write(dir.path().join("suite.toml"), suite).expect("the suite");
+    for command in [
+        &["topology", "show", "x.toml"][..],
+        &["run", "x.toml", "--out", "out"],
+        &["sweep", "plan.toml"],
+        &["evaluate", "reno", "--suite", "suite.toml"],
+    ] {
         let output = tresse(dir.path()).args(command).output().expect("the command starts");
         let stderr = String::from_utf8(output.stderr).expect("text");
         let told =
             stderr.matches("note: net.graphml: the rate of 2 links is read from `LinkSpeedRaw`").count();
-        assert_eq!(told, 1, "{stderr}");
+        assert_eq!(told, 1, "{command:?}: {stderr}");
     }
+    let run = fs::read_to_string(dir.path().join("out/run.json")).expect("the run");
+    let run: Value = serde_json::from_str(&run).expect("JSON");
+    let kept = run["notes"].as_array().expect("notes").iter().filter_map(Value::as_str);
+    assert_eq!(kept.filter(|note| note.contains("`LinkSpeedRaw`")).count(), 1, "{run}");
 }

@@ -123,7 +123,7 @@ fn carry_out(
         changed: loaded.changes.clone(),
         judged: options.judge || loaded.changes.is_empty(),
         errors: Vec::new(),
-        notes: Vec::new(),
+        notes: loaded.files.notes(),
         cases: Vec::new(),
         claims: Vec::new(),
     };
@@ -201,7 +201,7 @@ fn carry_out(
     report.status = if complete { Status::Complete } else { Status::Partial };
     report.packet_hops = done.iter().map(|(_, _, o)| o.hops).sum();
     report.errors = failures::told(&done);
-    report.notes = failures::noted(&done);
+    report.notes.extend(failures::noted(&done));
     report.digest = summary::digest(&done);
     if complete {
         report.too_wide = stopping_rule::too_wide(&options.replications, &report.cases);
