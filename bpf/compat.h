@@ -152,7 +152,6 @@ struct bpf_iter__tcp {
 #pragma clang attribute pop
 
 enum tcp_ca_event {
-	CA_EVENT_LOSS = 3,
 	CA_EVENT_ECN_NO_CE = 4,
 	CA_EVENT_ECN_IS_CE = 5,
 };

@@ -11,9 +11,9 @@
  *   ssthresh       `congestion`: a loss if packets are marked lost, else a mark if the ACK at hand
  *                  carries an echo, else a drop in the host's own queue; asked once a window. The
  *                  kernel reduces by PRR after a loss; after a mark the cut is at once (begin_cut)
- *   set_state      `congestion` for a loss that meets a reduction, of which the kernel asks nothing
- *   cwnd_event     CA_EVENT_LOSS: `timeout`, which follows the `ssthresh` of a timeout;
- *                  ECN_IS_CE, ECN_NO_CE: the receiver's exact echo
+ *   set_state      `congestion` for a loss that meets a reduction, of which the kernel asks nothing;
+ *                  Loss: `timeout` (CA_EVENT_LOSS comes only where `ssthresh` was asked too)
+ *   cwnd_event     ECN_IS_CE, ECN_NO_CE: the receiver's exact echo
  *   cong_avoid     `grow`, if the window was the limit
  *   undo_cwnd      the window before a reduction that was not needed
  *
@@ -58,6 +58,15 @@ static __always_inline struct subflow view(struct sock *sk)
 	};
 
 	return s;
+}
+
+/* Whether the ACK at hand is beyond the window that was cut, so that the kernel will leave CWR. */
+static __always_inline int cwr_ends(struct sock *sk)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+
+	return BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state) == CWR &&
+	       after(tp->snd_una, tp->high_seq);
 }
 
 static __always_inline void done(struct subflow *s, struct wrapper *w)
@@ -154,6 +163,8 @@ static __always_inline void grow_in_cwr(struct sock *sk, struct wrapper *w, u32 
 	u8 state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
 	struct subflow s = before_reduction(sk);
 
+	if (cwr_ends(sk) && !w->echoed)
+		return; /* it will ask after this ACK */
 	if (state == CWR && delivered && s.cwnd_limited)
 		((struct tcp_sock *)sk)->snd_ssthresh = grown(sk, w, &s, delivered);
 }
@@ -184,6 +195,11 @@ static __always_inline u32 count_delivered(struct sock *sk, struct wrapper *w)
 	if (controller->ack) {
 		struct subflow s = view(sk);
 
+		/* tcp_fastretrans_alert() will leave CWR, before it looks at this ACK's echo. */
+		if (cwr_ends(sk)) {
+			s.state = OPEN;
+			s.cwnd = window(w->target ? w->target : s.ssthresh);
+		}
 		controller->ack(&s, &a);
 		done(&s, w);
 	}
@@ -268,7 +284,8 @@ HOOK u32 tresse_cut(ARGUMENTS)
 /*
  * In a reduction the kernel asks for no other one, although a loss may need a deeper one than the
  * mark that began it; nor for one after a timeout, unless everything that the reduction was for is
- * ACKed.
+ * ACKed. It enters Loss for each timeout, with the window already lowered. (And for packets that have
+ * become too large for the path: Linux's CUBIC takes these for timeouts too.)
  */
 HOOK void tresse_state(ARGUMENTS)
 {
@@ -278,9 +295,20 @@ HOOK void tresse_state(ARGUMENTS)
 	u8 state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
 	u8 next = (u8)arguments[1];
 
-	if (w->ready == READY && state == CWR &&
-	    (next == RECOVERY || (next == LOSS && after(tp->high_seq, tp->snd_una))))
-		meet_loss(sk, w, next);
+	if (w->ready != READY)
+		return;
+	if (state == CWR && (next == RECOVERY || (next == LOSS && after(tp->high_seq, tp->snd_una))))
+		meet_loss(sk, w);
+	if (next == LOSS) {
+		count(TIMEOUTS);
+		if (controller->timeout) {
+			struct subflow s = view(sk);
+
+			s.state = LOSS;
+			controller->timeout(&s);
+			done(&s, w);
+		}
+	}
 }
 
 /*
@@ -319,29 +347,23 @@ HOOK void tresse_event(ARGUMENTS)
 	struct wrapper *w = wrapper_of(sk);
 	u32 event = (u32)arguments[1];
 
-	if (w->ready != READY)
+	if (w->ready != READY || !(controller->signals & SIGNAL_CE_EXACT))
 		return;
-	if (event == bpf_core_enum_value(enum tcp_ca_event, CA_EVENT_LOSS)) {
-		count(TIMEOUTS);
-		if (controller->timeout) {
-			struct subflow s = view(sk);
-
-			controller->timeout(&s);
-			done(&s, w);
-		}
-	} else if (controller->signals & SIGNAL_CE_EXACT) {
-		if (event == bpf_core_enum_value(enum tcp_ca_event, CA_EVENT_ECN_IS_CE))
-			echo(sk, 1);
-		else if (event == bpf_core_enum_value(enum tcp_ca_event, CA_EVENT_ECN_NO_CE))
-			echo(sk, 0);
-	}
+	if (event == bpf_core_enum_value(enum tcp_ca_event, CA_EVENT_ECN_IS_CE))
+		echo(sk, 1);
+	else if (event == bpf_core_enum_value(enum tcp_ca_event, CA_EVENT_ECN_NO_CE))
+		echo(sk, 0);
 }
 
 HOOK u32 tresse_undo(ARGUMENTS)
 {
-	const struct tcp_sock *tp = (const struct tcp_sock *)SOCKET;
+	struct sock *sk = SOCKET;
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct wrapper *w = wrapper_of(sk);
 
 	count(UNDONE);
+	if (w->ready == READY)
+		w->event_end = tp->snd_una - 1; /* no mark belongs to that cut any more */
 	return max_u32(tp->snd_cwnd, tp->prior_cwnd);
 }
 

@@ -116,12 +116,12 @@ static __always_inline void go_on_with_cut(struct sock *sk, struct wrapper *w)
  * §3.5); if not, the controller's state is as if it had not been asked: a window is cut once (RFC
  * 3168 §6.1.2).
  */
-static __always_inline void meet_loss(struct sock *sk, struct wrapper *w, u8 next)
+static __always_inline void meet_loss(struct sock *sk, struct wrapper *w)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct subflow s = before_reduction(sk);
 	u32 reduced = w->target ? w->target : tp->snd_ssthresh;
-	u64 saved[PRIVATE_WORDS];
+	u64 saved[PRIVATE_WORDS], word = s.word;
 	u32 after_cut;
 
 	for (int i = 0; i < PRIVATE_WORDS; i++)
@@ -136,12 +136,7 @@ static __always_inline void meet_loss(struct sock *sk, struct wrapper *w, u8 nex
 	} else {
 		for (int i = 0; i < PRIVATE_WORDS; i++)
 			w->controller[i] = saved[i];
-		s.word = w->word;
-	}
-	if (next == LOSS) {
-		if (controller->timeout)
-			controller->timeout(&s);
-		count(TIMEOUTS);
+		s.word = word;
 	}
 	done(&s, w);
 	w->held = 0;

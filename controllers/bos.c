@@ -4,7 +4,7 @@
  *
  * Source: XMP §2.1, Algorithm 1; catalogue S4. w is the window:
  *
- *   end of a round         w += 1 (delta = 1), unless the window was cut in that round
+ *   end of a round         w += 1 (delta = 1), unless packets of a window that was cut are outstanding
  *   slow start             w += 1 for each packet delivered
  *   mark, once a round     w -= max(w/beta, 1), not below 2 packets; in slow start the window stays
  *                          and slow start ends

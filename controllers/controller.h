@@ -172,8 +172,9 @@ struct controller {
 	/* Once, before anything else. May set private state. */
 	void (*init)(struct subflow *s);
 	/*
-	 * Every ACK that delivers something, in every state, before the host reacts to it.
-	 * Updates private state and the word; does not touch the window.
+	 * Every ACK that delivers something, in every state, before the host reacts to it; but if it ends
+	 * CWR, the state is OPEN already, as in Linux. Updates private state and the word; does not touch
+	 * the window.
 	 */
 	void (*ack)(struct subflow *s, const struct ack *a);
 	/*
@@ -193,7 +194,10 @@ struct controller {
 	 * counts. If that is the first one, what this call wrote is forgotten.
 	 */
 	u32 (*congestion)(struct subflow *s, enum cause cause);
-	/* After `congestion(LOSS_EVENT)`, when it was a timeout. Resets private state. */
+	/*
+	 * Every timeout, after the window has been lowered for it (to 1, mostly). `congestion(LOSS_EVENT)`
+	 * came before, unless the window had been cut already for what is outstanding. Resets private state.
+	 */
 	void (*timeout)(struct subflow *s);
 	/*
 	 * SIGNAL_PACKETS: in place of all hooks but `init`. Sets cwnd, up or down, from 1 packet on; fractions

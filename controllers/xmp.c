@@ -7,7 +7,7 @@
  *
  *   end of a round         rate_r  = w_r/T_r, published to the siblings
  *                          delta_r = w_r / (sum_k rate_k * min_k T_k)              (eq. (9))
- *                          w_r    += delta_r, unless the window was cut in that round
+ *                          w_r    += delta_r, unless packets of a window that was cut are outstanding
  *   slow start             w_r += 1 for each packet delivered
  *   mark, once a round     w_r -= max(w_r/beta, 1), not below 2 packets; in slow start the
  *                          window stays and slow start ends
@@ -28,6 +28,8 @@
  *     stall at equality, which Linux reaches after every cut. "ssthresh = cwnd - 1", which avoids
  *     that in the paper, is not possible in Linux.
  *   - a mark is processed before the growth of the same ACK.
+ *   - the host leaves CWR before the round's step, and not after it (Linux; the slides' author's code): the
+ *     round that ends with the same ACK grows.
  *   - slow start counts packets, not ACKs, as Linux does.
  *   - losses, which Algorithm 1 does not cover, halve the window (KH slides); a drop in the host's own
  *     queue counts as a mark.

@@ -1,8 +1,8 @@
 //! Plays a script of ACKs, marks and losses through a controller and returns the window after each.
 //!
-//! The host here is as small as the contract allows: no packets. A round is a window of ACKed packets;
-//! a reduction lasts until one window of packets is ACKed. Each subflow has its own time: an ACK of n
-//! packets takes n/cwnd of the RTT that it samples.
+//! The host here is as small as the contract allows: no packets, only how many are outstanding. A round is a window
+//! of ACKed packets; congestion states begin and end as in Linux (`tcp_fastretrans_alert`, `tcp_enter_loss`). Each
+//! subflow has its own time: an ACK of n packets takes n/cwnd of the RTT that it samples.
 
 mod script;
 mod told;
@@ -45,10 +45,16 @@ struct Host {
     rtt: u32,
     /// ACKed packets until the round ends.
     round_left: u32,
-    /// ACKed packets until the reduction ends.
+    /// Packets sent and not ACKed.
+    outstanding: u32,
+    /// Those of them that were outstanding when the state began (Linux's `high_seq - snd_una`).
     reduction_left: u32,
     /// The window before the reduction.
     before: u32,
+    /// The least window and ssthresh after an undo; `None`: what was cut cannot be undone.
+    prior: Option<(u32, u32)>,
+    /// A timeout, and nothing ACKed since.
+    backed_off: bool,
     /// Whether a round has begun since the last `grow`.
     round_seen: bool,
     /// The subflow's time, ns.
@@ -98,8 +104,11 @@ impl Hosts {
         let host = |_| Host {
             rtt: DEFAULT_RTT,
             round_left: initial_window,
+            outstanding: initial_window,
             reduction_left: 0,
             before: 0,
+            prior: None,
+            backed_off: false,
             round_seen: false,
             clock: 0,
             sprayed: told::Sprayed::default(),
@@ -119,42 +128,19 @@ impl Hosts {
                 (if cut { "mark" } else { "ack" }, subflow)
             }
             Event::Loss { subflow } => {
-                match group.subflow(subflow).state {
-                    State::Open | State::Disorder => {
-                        reduce(group, &mut self.0[subflow], subflow, Cause::Loss, State::Recovery);
-                    }
-                    State::Cwr => {
-                        group.deepen(subflow, self.0[subflow].before);
-                        let s = group.subflow(subflow);
-                        s.cwnd = s.cwnd.min(s.ssthresh);
-                        s.state = State::Recovery;
-                    }
-                    State::Recovery | State::Loss => {}
-                }
+                on_loss(group, &mut self.0[subflow], subflow);
                 ("loss", subflow)
             }
             Event::Timeout { subflow } => {
-                let host = &mut self.0[subflow];
-                match group.subflow(subflow).state {
-                    State::Cwr => {
-                        group.deepen(subflow, host.before);
-                        group.subflow(subflow).state = State::Loss;
-                    }
-                    State::Loss => {}
-                    State::Open | State::Disorder | State::Recovery => {
-                        reduce(group, host, subflow, Cause::Loss, State::Loss);
-                    }
-                }
-                group.timeout(subflow);
-                host.reduction_left = group.subflow(subflow).cwnd.max(1);
-                host.round_left = 1;
-                group.subflow(subflow).cwnd = 1;
+                on_timeout(group, &mut self.0[subflow], subflow);
                 ("timeout", subflow)
             }
+            Event::Undo { subflow } => {
+                on_undo(group, &mut self.0[subflow], subflow);
+                ("undo", subflow)
+            }
             Event::Local { subflow } => {
-                if group.subflow(subflow).state < State::Cwr {
-                    reduce(group, &mut self.0[subflow], subflow, Cause::Local, State::Cwr);
-                }
+                on_local(group, &mut self.0[subflow], subflow);
                 ("local", subflow)
             }
             Event::Window { cwnd, ssthresh, subflow } => {
@@ -162,7 +148,8 @@ impl Hosts {
                 s.cwnd = cwnd;
                 s.ssthresh = ssthresh.unwrap_or(s.ssthresh);
                 s.state = State::Open;
-                self.0[subflow].round_left = 0;
+                let host = &mut self.0[subflow];
+                (host.round_left, host.outstanding, host.reduction_left, host.prior) = (0, cwnd, 0, None);
                 ("window", subflow)
             }
             Event::NextHop { congested, subflow } => {
@@ -220,30 +207,106 @@ fn on_ack(
     s.min_rtt = if s.min_rtt == 0 { host.rtt } else { s.min_rtt.min(host.rtt) };
     let limited = s.cwnd_limited == 1;
     s.in_flight = if limited { s.cwnd } else { s.cwnd / 2 };
+    // The ACK beyond the window that was cut: Linux leaves CWR before the growth and the mark of the same ACK.
+    if s.state == State::Cwr && packets > host.reduction_left {
+        s.state = State::Open;
+    }
     group.ack(i, &Ack { new_round: new_round.into(), ..ack });
 
-    if group.subflow(i).state >= State::Cwr {
-        host.reduction_left = host.reduction_left.saturating_sub(packets);
-        if host.reduction_left == 0 {
-            group.subflow(i).state = State::Open;
-        }
+    host.backed_off = false;
+    host.outstanding = host.outstanding.saturating_sub(packets);
+    host.reduction_left = host.reduction_left.saturating_sub(packets);
+    if group.subflow(i).state > State::Cwr && host.reduction_left == 0 {
+        group.subflow(i).state = State::Open;
+        host.prior = None;
     }
-    if marked > 0 && group.subflow(i).state < State::Cwr && reduce(group, host, i, Cause::Mark, State::Cwr) {
-        return true;
-    }
+    let cuts =
+        marked > 0 && group.subflow(i).state < State::Cwr && reduce(group, host, i, Cause::Mark, State::Cwr);
     if limited && !matches!(group.subflow(i).state, State::Cwr | State::Recovery) {
         let new_round = std::mem::take(&mut host.round_seen).into();
         group.grow(i, &Ack { new_round, ..ack });
         group.subflow(i).cwnd = group.subflow(i).cwnd.min(CWND_LIMIT - 1);
     }
-    false
+    host.outstanding = host.outstanding.max(group.subflow(i).cwnd);
+    cuts
+}
+
+/// Enough duplicate ACKs.
+fn on_loss(group: &mut impl Hooks, host: &mut Host, i: usize) {
+    match group.subflow(i).state {
+        State::Open | State::Disorder => {
+            let prior = (group.subflow(i).cwnd, ssthresh_before(group, i));
+            reduce(group, host, i, Cause::Loss, State::Recovery);
+            host.prior = Some(prior);
+        }
+        State::Cwr => {
+            group.deepen(i, host.before);
+            let s = group.subflow(i);
+            s.cwnd = s.cwnd.min(s.ssthresh);
+            s.state = State::Recovery;
+            // The mark's cut stays.
+            host.prior = Some((0, 0));
+            if host.reduction_left == 0 {
+                host.reduction_left = host.outstanding;
+            }
+        }
+        State::Recovery | State::Loss => {}
+    }
+}
+
+/// Linux's `tcp_enter_cwr`: in a later state it only keeps an undo from restoring the window.
+fn on_local(group: &mut impl Hooks, host: &mut Host, i: usize) {
+    if group.subflow(i).state < State::Cwr {
+        reduce(group, host, i, Cause::Local, State::Cwr);
+    } else {
+        host.prior = host.prior.map(|_| (0, 0));
+    }
+}
+
+/// Linux's `tcp_enter_loss`: the controller is asked for a window only if the window was not yet cut for what is
+/// outstanding; but the hook `timeout` is always called.
+fn on_timeout(group: &mut impl Hooks, host: &mut Host, i: usize) {
+    let state = group.subflow(i).state;
+    let asks =
+        state <= State::Disorder || host.reduction_left == 0 || (state == State::Loss && !host.backed_off);
+    if asks {
+        let prior = (group.subflow(i).cwnd, ssthresh_before(group, i));
+        reduce(group, host, i, Cause::Loss, State::Loss);
+        host.prior = Some(prior);
+    } else if state == State::Cwr {
+        group.deepen(i, host.before);
+    }
+    let s = group.subflow(i);
+    (s.cwnd, s.state) = (1, State::Loss);
+    group.timeout(i);
+    host.reduction_left = host.outstanding;
+    host.round_left = 1;
+    host.backed_off = true;
+}
+
+/// Linux's `tcp_undo_cwnd_reduction`: the packets were not lost. A cut for a mark is not undone.
+fn on_undo(group: &mut impl Hooks, host: &mut Host, i: usize) {
+    let Some((cwnd, ssthresh)) = host.prior.take() else { return };
+    let s = group.subflow(i);
+    s.cwnd = s.cwnd.max(cwnd);
+    s.ssthresh = s.ssthresh.max(ssthresh);
+    s.state = State::Open;
+    host.reduction_left = 0;
+    host.outstanding = host.outstanding.max(s.cwnd);
+}
+
+/// Linux's `tcp_current_ssthresh`.
+fn ssthresh_before(group: &mut impl Hooks, i: usize) -> u32 {
+    let s = group.subflow(i);
+    s.ssthresh.max(s.cwnd / 2 + s.cwnd / 4)
 }
 
 /// Whether there is a reduction; there is none if a mark is ignored.
 fn reduce(group: &mut impl Hooks, host: &mut Host, i: usize, cause: Cause, state: State) -> bool {
     let Some(window) = group.congestion(i, cause) else { return false };
     host.before = group.subflow(i).cwnd;
-    host.reduction_left = host.before;
+    host.reduction_left = host.outstanding;
+    host.prior = None;
     let s = group.subflow(i);
     s.ssthresh = window;
     s.cwnd = s.cwnd.min(window);

@@ -184,6 +184,7 @@ impl Subflow {
         self.counters.marks += u64::from(marked);
         self.balance_after_ack(now, delivered, wire.ce, config);
 
+        self.leave_cwr(wire.seq, config, group, i);
         let new_round = wire.seq > self.round_end;
         if new_round {
             self.round_end = self.board.nxt();
@@ -294,7 +295,6 @@ impl Subflow {
             group.deepen(i, self.prr.prior_cwnd);
         }
         self.balance_after_timeout(now, asks, config);
-        group.timeout(i);
         group[i].cwnd = if self.rack.is_some() {
             self.lose_by_time(now)
         } else {
@@ -302,6 +302,7 @@ impl Subflow {
             1
         };
         group[i].state = State::Loss;
+        group.timeout(i);
         self.high_seq = self.board.nxt();
         self.recover_end = self.board.nxt() + 1;
         self.forced = true;

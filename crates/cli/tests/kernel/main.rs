@@ -16,6 +16,7 @@ mod flood;
 mod flow;
 mod killed;
 mod life;
+mod lossy;
 mod marked;
 mod namespace;
 mod probe;

@@ -110,7 +110,7 @@ fn simpler(event: Event) -> Vec<Event> {
         Event::Report { told, subflow } => {
             all.extend(reports::simpler(told).map(|told| Event::Report { told, subflow }));
         }
-        Event::Loss { .. } | Event::NextHop { .. } => {}
+        Event::Loss { .. } | Event::Undo { .. } | Event::NextHop { .. } => {}
     }
     if event.subflow() > 0 {
         all.push(event.on(0));

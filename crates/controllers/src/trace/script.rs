@@ -31,6 +31,11 @@ pub enum Event {
         /// The subflow.
         subflow: usize,
     },
+    /// `undo [subflow=0]`: the losses of this recovery, or of this timeout, were none
+    Undo {
+        /// The subflow.
+        subflow: usize,
+    },
     /// `local [subflow=0]`: a drop in the host's own queueing discipline
     Local {
         /// The subflow.
@@ -85,7 +90,7 @@ pub enum Event {
 
 /// The possible events, for the message about an unknown one.
 const EXPECTED: &str = "expected `ack PKTS [marked=PKTS] [rtt=20us] [limited=no] [subflow=0]`, \
-                        `loss [subflow=0]`, `timeout [subflow=0]`, `local [subflow=0]`, \
+                        `loss [subflow=0]`, `timeout [subflow=0]`, `undo [subflow=0]`, `local [subflow=0]`, \
                         `wait 10ms [subflow=0]`, `window PKTS [ssthresh=PKTS] [subflow=0]`, \
                         `next_hop 0|1 [subflow=0]` or `subflows N`; for a controller with the hook `report`, \
                         `report [delivered=PKTS] [marked=PKTS] [trimmed=PKTS] [lost=PKTS] [rtt=15us] [after=1us] \
@@ -102,6 +107,7 @@ impl Event {
             Self::Ack { subflow, .. }
             | Self::Loss { subflow }
             | Self::Timeout { subflow }
+            | Self::Undo { subflow }
             | Self::Local { subflow }
             | Self::Wait { subflow, .. }
             | Self::Window { subflow, .. }
@@ -119,6 +125,7 @@ impl Event {
             Self::Ack { subflow, .. }
             | Self::Loss { subflow }
             | Self::Timeout { subflow }
+            | Self::Undo { subflow }
             | Self::Local { subflow }
             | Self::Wait { subflow, .. }
             | Self::Window { subflow, .. }
@@ -164,6 +171,7 @@ impl fmt::Display for Event {
             }
             Self::Loss { .. } => write!(f, "loss")?,
             Self::Timeout { .. } => write!(f, "timeout")?,
+            Self::Undo { .. } => write!(f, "undo")?,
             Self::Local { .. } => write!(f, "local")?,
             Self::Wait { us, .. } => write!(f, "wait {us}us")?,
             Self::Window { cwnd, ssthresh, .. } => {
@@ -284,6 +292,7 @@ fn parse_line(line: &str, script: &mut Script) -> Result<(), String> {
         }
         "loss" => Event::Loss { subflow: 0 },
         "timeout" => Event::Timeout { subflow: 0 },
+        "undo" => Event::Undo { subflow: 0 },
         "local" => Event::Local { subflow: 0 },
         "wait" => {
             let eighths = eighths(argument("a time")?)?;

@@ -9,7 +9,7 @@ use crate::record::inputs::Inputs;
 use crate::record::results::CaseResult;
 
 /// Incremented whenever the same experiment and seed give different results than before.
-pub const MODEL_VERSION: u32 = 2;
+pub const MODEL_VERSION: u32 = 3;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,23 @@ use super::{Prr, Subflow};
 use crate::{Config, Recovery, Reduction};
 
 impl Subflow {
-    /// Linux's `tcp_fastretrans_alert`, without undo: first, the states that an ACK ends.
+    /// CWR ends with the first ACK beyond the window that was cut, before the controller hears of that ACK: so the
+    /// round that it ends may grow, and its own mark may cut again. Linux leaves CWR at the start of
+    /// `tcp_fastretrans_alert`, before `cong_avoid` and before it looks at the ACK's ECE.
+    #[inline]
+    pub(super) fn leave_cwr(&self, seq: u32, config: &Config, group: &mut Group, i: usize) {
+        if group[i].state != State::Cwr || seq <= self.high_seq {
+            return;
+        }
+        if config.grow_in_cwr {
+            // The growth since the cut stays.
+            group[i].state = State::Open;
+        } else {
+            Self::end_reduction(group, i);
+        }
+    }
+
+    /// Linux's `tcp_fastretrans_alert`, without undo: first, the other states that an ACK ends.
     pub(super) fn leave_state(
         &mut self,
         seq: u32,
@@ -20,10 +36,6 @@ impl Subflow {
         // state until something above it is ACKed (RFC 6582 §4.1).
         let passed = if reno { seq > self.high_seq } else { seq >= self.high_seq };
         match group[i].state {
-            State::Open | State::Disorder => {}
-            // The growth since the cut stays.
-            State::Cwr if seq > self.high_seq && config.grow_in_cwr => group[i].state = State::Open,
-            State::Cwr if seq > self.high_seq => Self::end_reduction(group, i),
             State::Recovery if passed || (advanced && config.recovery.ends_with_first_ack()) => {
                 Self::end_reduction(group, i);
                 self.note_recovered();
@@ -32,7 +44,7 @@ impl Subflow {
                 group[i].state = State::Open;
                 self.note_recovered();
             }
-            State::Cwr | State::Recovery | State::Loss => {}
+            State::Open | State::Disorder | State::Cwr | State::Recovery | State::Loss => {}
         }
         // Duplicates represented segments that are ACKed now; those of a go-back-N mean nothing.
         if reno && advanced && group[i].state != State::Recovery {
@@ -93,13 +105,17 @@ impl Subflow {
 
     pub(super) fn enter_recovery(&mut self, config: &Config, group: &mut Group, i: usize) {
         self.counters.recoveries += 1;
-        if group[i].state == State::Cwr {
+        let cut = group[i].state == State::Cwr;
+        if cut {
             self.deepen_reduction(config, group, i);
         } else {
             self.start_reduction(Cause::Loss, State::Recovery, config, group, i);
         }
         group[i].state = State::Recovery;
-        self.high_seq = self.board.nxt();
+        // Linux's `tcp_enter_recovery` keeps the end of the window that a mark has cut; RFC 6675 and 6582 do not.
+        if !(cut && config.recovery == Recovery::Rack && self.high_seq > self.board.una()) {
+            self.high_seq = self.board.nxt();
+        }
         self.recover_end = self.board.nxt() + 1;
         self.forget_probe();
         match config.recovery {

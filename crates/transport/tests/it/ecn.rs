@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tresse_controllers::{ConfiguredController, State, find};
-use tresse_transport::{Config, DelayedAck, Echo, Receiver, Recovery, Reduction, Wire};
+use tresse_transport::{Config, DelayedAck, Echo, Receiver, Recovery, Reduction, Sender, Wire};
 
 use crate::pipe::{
-    Fate, Link, MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, Sent, ack, config, data, poll, sender,
+    Fate, Link, MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, Sent, ack, config, data, poll, scheme, sender,
 };
 
 const ECHOES: [Echo; 3] = [Echo::Rfc3168, Echo::Dctcp, Echo::TwoBit];
@@ -43,6 +43,27 @@ fn a_window_of_marks_is_one_cut_and_no_growth() {
         }
         assert_eq!(sender.group()[0].cwnd, 6, "{echo:?}");
     }
+}
+
+/// CWR ends before the controller hears of the ACK that ends it: BOS adds its packet for the round that ends with that
+/// ACK, and the ACK's own mark cuts again.
+#[test]
+fn the_round_that_ends_with_a_cut_counts() {
+    let bos = |last: u8| {
+        let config = Config { initial_ssthresh: 10, ..with(Echo::Dctcp) };
+        let mut sender = Sender::new(config, scheme("bos"), 1, 1_000_000);
+        poll(&mut sender, 0);
+        sender.handle_ack(MILLISECOND, 0, &ack(1, 0, 1));
+        for seq in 2..=10 {
+            poll(&mut sender, MILLISECOND);
+            sender.handle_ack(MILLISECOND, 0, &ack(seq, 0, 0));
+            assert_eq!((sender.group()[0].state, sender.group()[0].cwnd), (State::Cwr, 8), "ACK {seq}");
+        }
+        sender.handle_ack(2 * MILLISECOND, 0, &ack(11, MILLISECOND, last));
+        (sender.group()[0].state, sender.group()[0].cwnd, sender.counters(0).mark_cuts)
+    };
+    assert_eq!(bos(0), (State::Open, 9, 1));
+    assert_eq!(bos(1), (State::Cwr, 6, 2));
 }
 
 /// `grow_in_cwr`: the same window of marks, and every ACK after the first adds its part: nine fifths, one of

@@ -47,31 +47,31 @@ fn xmp_by_hand() {
             ("ack 10", "ack 0 20 - open"),
             // A mark in slow start: the window stays, slow start ends.
             ("ack 21 marked=1", "mark 0 20 20 cwr"),
-            // The round ends reduced: no delta.
-            ("ack 21", "ack 0 20 20 open"),
-            // The sibling has told no rate yet: delta = 20/20 = 1.
+            // The ACK that ends the round ends the reduction first. The sibling has told no rate yet:
+            // delta = 20/20 = 1; then 21/21.
             ("ack 21", "ack 0 21 20 open"),
+            ("ack 21", "ack 0 22 20 open"),
             ("ack 11 marked=1 subflow=1", "mark 1 10 10 cwr"),
+            // The sibling's last round had 21 packets: delta = 10/31; three times 0.323 is no packet.
             ("ack 11 subflow=1", "ack 1 10 10 open"),
-            // The sibling's last round had 20 packets: delta = 10/30; twice 0.333 is no packet.
             ("ack 11 subflow=1", "ack 1 10 10 open"),
             ("ack 11 subflow=1", "ack 1 10 10 open"),
-            // delta = 21/31 = 0.677; twice that is 1.355.
-            ("ack 22", "ack 0 21 20 open"),
+            // delta = 22/32 = 0.6875; twice that is 1.375.
             ("ack 22", "ack 0 22 20 open"),
-            // delta = 10/31 = 0.3226: 0.667 + 0.323 = 0.989, then 1.312.
-            ("ack 11 subflow=1", "ack 1 10 10 open"),
+            ("ack 22", "ack 0 23 20 open"),
+            // delta = 10/32: 0.968 + 0.3125 = 1.280; then 11/33: 0.614.
             ("ack 11 subflow=1", "ack 1 11 10 open"),
-            // A mark: 22/4 = 5 whole packets less; the round's delta is dropped.
-            ("ack 23 marked=2", "mark 0 17 17 cwr"),
-            // 23 packets: the reduction is over. 0.355 of a packet is still kept, and nothing new.
-            ("ack 23", "ack 0 17 17 open"),
-            // delta = 17/(17 + 10) = 0.6296: 0.355 + 0.630 = 0.984; then 1.614.
-            ("ack 18", "ack 0 17 17 open"),
-            ("ack 18", "ack 0 18 17 open"),
+            ("ack 11 subflow=1", "ack 1 11 10 open"),
+            // A mark: 23/4 = 5 whole packets less; the round's delta is dropped.
+            ("ack 23 marked=2", "mark 0 18 18 cwr"),
+            // The reduction is over, and its round counts: delta = 18/(18 + 11) = 0.6207.
+            // 0.375 + 0.621 = 0.996; then 1.616; then 0.616 + 19/30 = 1.250.
+            ("ack 23", "ack 0 18 18 open"),
+            ("ack 18", "ack 0 19 18 open"),
+            ("ack 18", "ack 0 20 18 open"),
             // Half of 11.
             ("loss subflow=1", "loss 1 5 5 recovery"),
-            ("timeout", "timeout 0 1 9 loss"),
+            ("timeout", "timeout 0 1 10 loss"),
         ],
     );
 }
@@ -104,10 +104,10 @@ fn olia_by_hand() {
             ("ack 1", "ack 0 15 16 open"),
             // l = 41: alpha = 0, and 15/24^2 = 0.0260 makes 16.0053.
             ("ack 1", "ack 0 16 16 open"),
-            // Half of 9, half of 4; and slow start again.
+            // Half of 9. Nothing has been ACKed when the timer fires: the window is cut once. Slow start again.
             ("loss subflow=1", "loss 1 4 4 recovery"),
-            ("timeout subflow=1", "timeout 1 1 2 loss"),
-            ("ack 1 subflow=1", "ack 1 2 2 loss"),
+            ("timeout subflow=1", "timeout 1 1 4 loss"),
+            ("ack 1 subflow=1", "ack 1 2 4 loss"),
         ],
     );
 }
@@ -138,9 +138,10 @@ fn balia_by_hand() {
             // 8/10^2 = 0.08; 17 of them: 1.36.
             ("ack 17", "ack 0 9 8 open"),
             // A quarter of 2 is no packet: the floor is 1.
+            ("window 2 ssthresh=2 subflow=1", "window 1 2 2 open"),
             ("timeout subflow=1", "timeout 1 1 1 loss"),
             // a = 9: 1/10^2 * 10/2 * 13/5 = 0.13; 8 of them: 1.04.
-            ("ack 1 subflow=1", "ack 1 1 1 open"),
+            ("ack 1 subflow=1", "ack 1 1 1 loss"),
             ("ack 7 subflow=1", "ack 1 2 1 open"),
         ],
     );
@@ -171,9 +172,10 @@ fn dcm_by_hand() {
             ("ack 11 subflow=1", "ack 1 5 5 open"),
             ("loss subflow=1", "loss 1 2 2 recovery"),
             // The floor is 1.
+            ("window 2 ssthresh=2 subflow=1", "window 1 2 2 open"),
             ("timeout subflow=1", "timeout 1 1 1 loss"),
             // 8/9^2 = 0.0988; 11 of them: 1.086.
-            ("ack 1 subflow=1", "ack 1 1 1 open"),
+            ("ack 1 subflow=1", "ack 1 1 1 loss"),
             ("ack 10 subflow=1", "ack 1 2 1 open"),
             // Less than half of 2 is no whole packet.
             ("ack 3 marked=1 subflow=1", "mark 1 2 2 cwr"),

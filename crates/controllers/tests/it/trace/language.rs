@@ -16,6 +16,7 @@ fn every_event_and_setting_is_read() {
          loss subflow=1\n\
          timeout\n\
          timeout subflow=1\n\
+         undo subflow=1\n\
          local\n\
          wait 10ms subflow=1\n\
          window 20\n\
@@ -38,6 +39,7 @@ fn every_event_and_setting_is_read() {
             Event::Loss { subflow: 1 },
             Event::Timeout { subflow: 0 },
             Event::Timeout { subflow: 1 },
+            Event::Undo { subflow: 1 },
             Event::Local { subflow: 0 },
             Event::Wait { us: 10_000, subflow: 1 },
             Event::Window { cwnd: 20, ssthresh: None, subflow: 0 },
@@ -125,7 +127,7 @@ fn rtts_have_units() {
 #[test]
 fn a_bad_line_is_named_and_explained() {
     let events = "expected `ack PKTS [marked=PKTS] [rtt=20us] [limited=no] [subflow=0]`, \
-                  `loss [subflow=0]`, `timeout [subflow=0]`, `local [subflow=0]`, \
+                  `loss [subflow=0]`, `timeout [subflow=0]`, `undo [subflow=0]`, `local [subflow=0]`, \
                   `wait 10ms [subflow=0]`, `window PKTS [ssthresh=PKTS] [subflow=0]`, \
                   `next_hop 0|1 [subflow=0]` or `subflows N`; for a controller with the hook `report`, \
                   `report [delivered=PKTS] [marked=PKTS] [trimmed=PKTS] [lost=PKTS] [rtt=15us] [after=1us] \

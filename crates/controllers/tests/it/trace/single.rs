@@ -46,10 +46,12 @@ fn reno_by_hand() {
             // Slow start up to 3.
             ("ack 1", "ack 0 2 3 loss"),
             ("ack 1", "ack 0 3 3 loss"),
-            // Three packets since the timeout: open again. 1/3 of a packet.
-            ("ack 1", "ack 0 3 3 open"),
+            // 1/3 of a packet.
+            ("ack 1", "ack 0 3 3 loss"),
             // 1/3 + 3 * 1/3 = 1.33.
-            ("ack 3", "ack 0 4 3 open"),
+            ("ack 3", "ack 0 4 3 loss"),
+            // The last of the 7 packets that were outstanding.
+            ("ack 1", "ack 0 4 3 open"),
             // Half of 4 is the floor, and stays there.
             ("loss", "loss 0 2 2 recovery"),
         ],
@@ -126,6 +128,57 @@ fn a_loss_in_the_window_of_a_mark_is_answered() {
     assert_trace("dctcp", 10, &[&halves[..], &[("timeout", "timeout 0 1 50 loss")]].concat());
 }
 
+/// A timeout in a fast recovery does not cut the window a second time (Linux's `tcp_enter_loss`), until something that
+/// was sent after the loss is ACKed; a second timeout in a row does not either.
+#[test]
+fn a_timeout_after_a_loss_does_not_cut_again() {
+    for (name, cut) in [("cubic", 70), ("reno", 50), ("lia", 50), ("olia", 50), ("dctcp", 50), ("xmp", 50)] {
+        let loss = format!("loss 0 {cut} {cut} recovery");
+        let timeout = format!("timeout 0 1 {cut} loss");
+        assert_trace(
+            name,
+            10,
+            &[
+                ("window 100 ssthresh=50", "window 0 100 50 open"),
+                ("loss", &loss),
+                ("timeout", &timeout),
+                ("timeout", &timeout),
+            ],
+        );
+    }
+    assert_trace(
+        "reno",
+        10,
+        &[
+            ("window 100 ssthresh=50", "window 0 100 50 open"),
+            ("timeout", "timeout 0 1 50 loss"),
+            // The timer fires again after progress: that is a loss of its own, of a window of 2, the floor.
+            ("ack 1", "ack 0 2 50 loss"),
+            ("timeout", "timeout 0 1 2 loss"),
+        ],
+    );
+}
+
+/// Linux's `tcp_undo_cwnd_reduction`: the window before, and three quarters of it as the threshold.
+#[test]
+fn what_was_no_loss_is_undone() {
+    assert_trace(
+        "reno",
+        10,
+        &[
+            ("window 40 ssthresh=20", "window 0 40 20 open"),
+            ("undo", "undo 0 40 20 open"),
+            ("loss", "loss 0 20 20 recovery"),
+            ("undo", "undo 0 40 30 open"),
+            ("timeout", "timeout 0 1 20 loss"),
+            ("undo", "undo 0 40 30 open"),
+            // A cut for a mark is no mistake.
+            ("ack 1 marked=1", "mark 0 20 20 cwr"),
+            ("undo", "undo 0 20 20 cwr"),
+        ],
+    );
+}
+
 #[test]
 fn bos_by_hand() {
     assert_trace(
@@ -135,13 +188,13 @@ fn bos_by_hand() {
             // Slow start; a mark only ends it.
             ("ack 10", "ack 0 20 - open"),
             ("ack 21 marked=1", "mark 0 20 20 cwr"),
-            // The round ends reduced; then a packet a round.
-            ("ack 21", "ack 0 20 20 open"),
+            // The ACK that ends the round ends the reduction first: a packet a round.
             ("ack 21", "ack 0 21 20 open"),
-            ("ack 22", "ack 0 22 20 open"),
-            // 22/4 = 5 whole packets less.
-            ("ack 23 marked=1", "mark 0 17 17 cwr"),
-            // Half of 22; of 11.
+            ("ack 21", "ack 0 22 20 open"),
+            ("ack 22", "ack 0 23 20 open"),
+            // 23/4 = 5 whole packets less.
+            ("ack 23 marked=1", "mark 0 18 18 cwr"),
+            // Half of 23; of 11.
             ("loss", "loss 0 11 11 recovery"),
             ("ack 23", "ack 0 11 11 open"),
             ("timeout", "timeout 0 1 5 loss"),
@@ -224,8 +277,8 @@ fn wvegas_by_hand() {
             ("ack 2 rtt=100us", "ack 0 16 - open"),
             ("ack 33 rtt=100us", "ack 0 35 - open"),
             ("loss", "loss 0 17 17 recovery"),
-            // Half of 17.
-            ("timeout", "timeout 0 1 8 loss"),
+            // Nothing has been ACKed since: the window is cut once.
+            ("timeout", "timeout 0 1 17 loss"),
         ],
     );
 }
