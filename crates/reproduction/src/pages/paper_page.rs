@@ -8,7 +8,7 @@ use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claims::Claim;
 use tresse_experiment::keys::figures::Figure;
-use tresse_lab::record::report::Status;
+use tresse_lab::record::report::{MODEL_VERSION, Status};
 
 use super::claims::Teller;
 use super::markdown::{command, counted, duration, file, row_name, rows};
@@ -296,8 +296,13 @@ fn ran(name: &str, results: &[&Reproduced]) -> String {
     for (command, result) in commands.iter().zip(results) {
         let partial = if result.status == Status::Complete { "" } else { "; it was interrupted" };
         let late = result.testbed.as_ref().map(|own| format!("; {}", own.lateness())).unwrap_or_default();
+        let model = match result.model_version {
+            MODEL_VERSION => String::new(),
+            _ if result.is_real() => String::new(),
+            earlier => format!(", model {earlier}"),
+        };
         text += &format!(
-            "    {command:width$}    # {}, {}, {}{late}{partial}\n",
+            "    {command:width$}    # {}, {}, {}{model}{late}{partial}\n",
             counted(result.cases, "case"),
             result.seeds(),
             duration(result.comparison.summary.wall_s)

@@ -53,7 +53,7 @@ How to read it:
 - Claims that contradict their own paper are judged and listed on its page, and counted apart.
 - Numbers are those of simulators; a testbed's are shown beside ours, and compared as ratios, by claims.
 - Real hosts run the experiments of the papers' testbeds on Linux's own TCP and MPTCP ([testbed.md](testbed.md)), counted apart.
-- - The quick profile shortens long experiments; the full one has the paper's own size. \"0.1.0\" is the count of that version.
+- The quick profile shortens long experiments; the full one has the paper's own size, takes hours, and is run less often: \"model 2\" is an earlier model of the simulator (its changes are in the changelog). \"0.1.0\" is the count of that version.
 
 A paper's page lists its figures. Each has a page of its own: drawn from our results, the published numbers beside ours,
 the claims with their verdicts, and the reasons for differences. The verdicts with every digit are in `papers/results/PAPER-quick.json` and, if
@@ -88,8 +88,9 @@ fn table(stored: &[Stored]) -> String {
     for s in stored {
         let paper = format!("[{0}](reproduction/{0}.md)", s.paper.name);
         let then = earlier.get(s.runs.name()).and_then(|papers| papers.get(s.paper.name));
-        let runs = if s.runs == Runs::Real { "real hosts" } else { s.runs.name() };
-        text += &line(&paper, runs, &s.results.summary, then);
+        let mut runs = if s.runs == Runs::Real { "real hosts" } else { s.runs.name() }.to_owned();
+        runs.extend(s.earlier_models().iter().map(|model| format!(", model {model}")));
+        text += &line(&paper, &runs, &s.results.summary, then);
     }
     if let Some((today, then)) = &all {
         text += &line("all five", Profile::Quick.name(), today, Some(then));

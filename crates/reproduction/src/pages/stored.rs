@@ -1,5 +1,6 @@
 //! The results kept in `papers/results/`, and whether they still match the experiments' files.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::{fs, io};
 
@@ -72,6 +73,13 @@ impl Stored {
         format!("{}-{}.json", paper.name, runs.name())
     }
 
+    /// The earlier models of which some of them are, oldest first.
+    pub(super) fn earlier_models(&self) -> BTreeSet<u32> {
+        let models =
+            self.results.experiments.iter().filter(|own| !own.is_real()).map(|own| own.model_version);
+        models.filter(|model| *model != MODEL_VERSION).collect()
+    }
+
     /// The results of the experiment `name`.
     pub(super) fn of(&self, name: &str) -> Option<&Reproduced> {
         self.results.experiments.iter().find(|e| e.experiment == name)
@@ -119,7 +127,8 @@ fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
     if own.settings != fingerprint(resolved) {
         differences.push("its file has changed since it was run".to_owned());
     }
-    if !own.is_real() && own.model_version != MODEL_VERSION {
+    // The full profile takes hours: its page says of which model it is.
+    if own.profile == Profile::Quick.name() && !own.is_real() && own.model_version != MODEL_VERSION {
         differences.push(format!("it was run with model version {}, not {MODEL_VERSION}", own.model_version));
     }
     let claims = &own.comparison.claims;
