@@ -36,7 +36,7 @@ pub enum Command {
 ///                                                     the window does not grow
 ///   loss [subflow=0]
 ///   timeout [subflow=0]
-///   undo [subflow=0]                                  the packets of a recovery or timeout were not lost
+///   undo [subflow=0]                                  the packets were not lost after all
 ///   local [subflow=0]                                 a drop in the host's own queue
 ///   wait 10ms [subflow=0]                             nothing happens
 ///   window PKTS [ssthresh=PKTS] [subflow=0]           set from outside; ends a reduction, and the

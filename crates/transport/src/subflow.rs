@@ -284,9 +284,8 @@ impl Subflow {
         self.counters.timeouts += 1;
         self.cwr = true;
         let state = group[i].state;
-        let again = state == State::Loss && self.rtt.backed_off();
-        let asks =
-            state <= State::Disorder || self.high_seq <= self.board.una() || (state == State::Loss && !again);
+        let goes_on = state == State::Loss && !self.rtt.backed_off();
+        let asks = state <= State::Disorder || self.high_seq <= self.board.una() || goes_on;
         if asks {
             if let Some(window) = group.congestion(i, Cause::Loss) {
                 group[i].ssthresh = window;
