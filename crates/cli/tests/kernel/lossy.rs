@@ -32,7 +32,6 @@ fn timeouts(control: &Control) -> [u64; 3] {
     let flows = [(); 8].map(|()| bed.compete(0, Protocol::Tcp, control.name()));
     sleep(8.0);
     drop(flows);
-    // The kernel's retransmission timers end with their sockets, which were reset.
     let told = status_of(control.name())["counters"]["timeouts"].as_u64().expect("a counter");
     [told, counter(&bed.other, "TCPTimeouts"), counter(&bed.other, "TCPSackRecoveryFail")]
 }
@@ -48,7 +47,8 @@ fn every_timeout_reaches_the_controller() {
         say(&format!("skipped: {test}: nft is missing (apt-get install nftables)"));
         return;
     }
-    let agree = |[told, all, _]: &[u64; 3]| told.abs_diff(*all) * 50 <= *all;
+    // Without the hook in `set_state` five of six are missed; a tenth is room for programs that the kernel skips (`repeat`).
+    let agree = |[told, all, _]: &[u64; 3]| told.abs_diff(*all) * 10 <= *all;
     let [told, all, recovering] = once("cubic", agree, timeouts);
     say(&format!("{all} timeouts, {recovering} of them in a recovery; the controller was told of {told}"));
     assert!(all >= 20 && recovering * 5 >= all, "too few to tell: {all}, {recovering} of them in a recovery");
