@@ -220,6 +220,9 @@ fn on_ack(
         group.subflow(i).state = State::Open;
         host.prior = None;
     }
+    if marked > 0 {
+        keep_cut(host);
+    }
     let cuts =
         marked > 0 && group.subflow(i).state < State::Cwr && reduce(group, host, i, Cause::Mark, State::Cwr);
     if limited && !matches!(group.subflow(i).state, State::Cwr | State::Recovery) {
@@ -254,12 +257,17 @@ fn on_loss(group: &mut impl Hooks, host: &mut Host, i: usize) {
     }
 }
 
-/// Linux's `tcp_enter_cwr`: in a later state it only keeps an undo from restoring the window.
+/// An undo restores no window after an ECE or a local drop (Linux sets `prior_ssthresh` to 0).
+fn keep_cut(host: &mut Host) {
+    host.prior = host.prior.map(|_| (0, 0));
+}
+
+/// Linux's `tcp_enter_cwr`.
 fn on_local(group: &mut impl Hooks, host: &mut Host, i: usize) {
     if group.subflow(i).state < State::Cwr {
         reduce(group, host, i, Cause::Local, State::Cwr);
     } else {
-        host.prior = host.prior.map(|_| (0, 0));
+        keep_cut(host);
     }
 }
 

@@ -254,6 +254,8 @@ static void undo(void)
 
 static void fastretrans_alert(int ece)
 {
+	if (ece)
+		tp->prior_ssthresh = 0; /* an undo restores no window */
 	if (icsk->icsk_ca_state != OPEN && !after(tp->high_seq, tp->snd_una)) {
 		if (icsk->icsk_ca_state == CWR) {
 			if (tp->snd_una != tp->high_seq) {
