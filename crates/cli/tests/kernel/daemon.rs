@@ -5,6 +5,7 @@ use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -17,6 +18,9 @@ use crate::flow::Flow;
 use crate::namespace::Namespace;
 use crate::probe::ready;
 use crate::testbed::{Path, Plan, Testbed};
+
+/// A daemon that begins puts back what any killed one has changed: none may while a test looks at just that.
+static BEGINNING: RwLock<()> = RwLock::new(());
 
 /// A daemon, which ends with this.
 pub struct Daemon {
@@ -37,6 +41,7 @@ impl Daemon {
         );
         fs::write(own.join("daemon.toml"), config).expect("it can be written");
         let log = own.join("log");
+        let _beginning = BEGINNING.read().unwrap_or_else(PoisonError::into_inner);
         let child = spawn(&own, arguments);
         let mut daemon = Self { folder, child, log };
         daemon.wait();
@@ -78,6 +83,7 @@ impl Daemon {
     fn again(&mut self) {
         self.signal(libc::SIGKILL);
         self.child.wait().expect("it is ours");
+        let _beginning = BEGINNING.read().unwrap_or_else(PoisonError::into_inner);
         self.child = spawn(self.folder.path(), &[]);
         self.wait();
     }
@@ -348,10 +354,12 @@ fn a_daemon_puts_back_what_one_that_was_killed_has_changed() {
     let [one, other] = ["one", "other"].map(Namespace::create);
     let killed = Daemon::start(&[one.name(), other.name()], &fixed(2), &[]);
     assert_eq!([decides(&one), decides(&other)], ["1", "1"]);
+    let alone = BEGINNING.write().unwrap_or_else(PoisonError::into_inner);
     killed.signal(libc::SIGKILL);
     let socket = killed.folder.path().join("socket");
     assert!(wait_for(10.0, || UnixStream::connect(&socket).is_err()));
     assert_eq!([decides(&one), decides(&other)], ["1", "1"], "nobody was there to put it back");
+    drop(alone);
     // The next one manages only one of them, and sees to the other at once.
     let mut daemon = Daemon::start(&[one.name()], &fixed(2), &[]);
     assert_eq!([decides(&one), decides(&other)], ["1", "0"], "{}", daemon.log());

@@ -53,7 +53,7 @@ How to read it:
 - Claims that contradict their own paper are judged and listed on its page, and counted apart.
 - Numbers are those of simulators; a testbed's are shown beside ours, and compared as ratios, by claims.
 - Real hosts run the experiments of the papers' testbeds on Linux's own TCP and MPTCP ([testbed.md](testbed.md)), counted apart.
-- The quick profile shortens long experiments; the full one has the paper's own size, takes hours, and is run less often: \"model 2\" is an earlier model of the simulator (its changes are in the changelog). The quick runs of model 3 shared their two cores with builds and tests, and took up to four times as long. \"0.1.0\" is the count of that version.
+- The quick profile shortens long experiments; the full one has the paper's own size and takes hours. \"model 2\" is an earlier model of the simulator (see the changelog). Quick times were taken on a busy machine: up to four times too long. \"0.1.0\" is the count of that version.
 
 A paper's page lists its figures. Each has a page of its own: drawn from our results, the published numbers beside ours,
 the claims with their verdicts, and the reasons for differences. The verdicts with every digit are in `papers/results/PAPER-quick.json` and, if
