@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tresse_experiment::Diagnostic;
-use tresse_experiment::diagnostic::did_you_mean;
+use tresse_experiment::diagnostic::{did_you_mean, plain_json};
 use tresse_lab::Finished;
 use tresse_reproduction::pages::{Reproduced, Reproduction};
 use tresse_reproduction::paper;
@@ -141,8 +141,9 @@ pub fn folders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
         let message = format!("{}: there is no run here\n\nhint: {}", path.display(), where_runs_are(path));
         return Err(Failure::Input(message));
     };
-    let marker: Value = serde_json::from_str(&marker)
-        .map_err(|e| Failure::Input(format!("{}: cannot be read: {e}", path.join(MARKER).display())))?;
+    let marker: Value = serde_json::from_str(&marker).map_err(|e| {
+        Failure::Input(format!("{}: cannot be read: {}", path.join(MARKER).display(), plain_json(&e)))
+    })?;
     let paper = paper::find(marker["paper"].as_str().unwrap_or_default())?;
     let folders = paper.experiments().into_iter().map(|name| path.join(folder(name)));
     let folders: Vec<PathBuf> = folders.filter(|folder| folder.join(RUN).exists()).collect();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
+use tresse_experiment::diagnostic::plain_json;
 use tresse_lab::Finished;
 use tresse_sweep::is_sweep;
 use tresse_units::text_file;
@@ -86,7 +87,8 @@ fn json(run: &Path) -> Result<String, Failure> {
     let cannot =
         |e: &dyn std::fmt::Display| Failure::Input(format!("{}: cannot be read: {e}", path.display()));
     let text = text_file::read_text(&path).map_err(|e| cannot(&e))?;
-    let mut report: IndexMap<&str, &RawValue> = serde_json::from_str(&text).map_err(|e| cannot(&e))?;
+    let mut report: IndexMap<&str, &RawValue> =
+        serde_json::from_str(&text).map_err(|e| cannot(&plain_json(&e)))?;
     report.retain(|key, _| !["resolved", "host", "figure", "tables"].contains(key));
     Ok(crate::output::pretty(&report))
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use clap::{Subcommand, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
+use tresse_experiment::diagnostic::plain_json;
 use tresse_sweep::local::{self, Stop};
 use tresse_sweep::{Cube, Finished, Plan, Request, Shard, Standing, Sweep};
 
@@ -215,5 +216,6 @@ fn draw(asked: &Request) -> Result<Cube, Failure> {
         let said = String::from_utf8_lossy(&told.stderr);
         return Err(wrong(said.trim().lines().last().unwrap_or("its sampler ended without a message")));
     }
-    serde_json::from_slice(&told.stdout).map_err(|error| wrong(&format!("its sampler: {error}")))
+    serde_json::from_slice(&told.stdout)
+        .map_err(|error| wrong(&format!("its sampler: {}", plain_json(&error))))
 }

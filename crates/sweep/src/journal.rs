@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tresse_experiment::Diagnostic;
+use tresse_experiment::diagnostic::plain_json;
 use tresse_lab::MODEL_VERSION;
 use tresse_units::text_file;
 
@@ -117,7 +118,7 @@ fn read(path: &Path) -> Result<(Option<Head>, Vec<Kept>, u64), Diagnostic> {
     let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
     let wrong = |line: usize, error: serde_json::Error| {
         let name = path.display().to_string();
-        let message = format!("not a journal of a sweep of this version of tresse: {error}");
+        let message = format!("not a journal of a sweep of this version of tresse: {}", plain_json(&error));
         Diagnostic::at(&name, "", line + 1, 1, message)
     };
     let mut lines = whole.lines().enumerate();

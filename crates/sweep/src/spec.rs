@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use toml::Table;
 use tresse_controllers::LoadError;
+use tresse_experiment::diagnostic::plain_json;
 use tresse_experiment::keys::stopping_rule::{Asked, Replications};
 use tresse_experiment::read;
 use tresse_experiment::read::files::sha256;
@@ -200,8 +201,9 @@ impl Common {
 /// # Errors
 /// If it is not a specification, or this machine cannot compute it because it has no compiler for a controller.
 pub fn run_point<E: From<Diagnostic> + From<LoadError>>(spec: &str) -> Result<String, E> {
-    let spec: Spec = serde_json::from_str(spec)
-        .map_err(|e| Diagnostic::input(format!("not a specification of a point of this version: {e}")))?;
+    let spec: Spec = serde_json::from_str(spec).map_err(|e| {
+        Diagnostic::input(format!("not a specification of a point of this version: {}", plain_json(&e)))
+    })?;
     spec.common.controllers.iter().try_for_each(controllers::have)?;
     let record = spec.common.measure(&spec.address, &spec.settings, &|_| ());
     Ok(serde_json::to_string(&record.expect("nobody stops it")).expect("plain data"))

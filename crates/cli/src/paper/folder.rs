@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use tresse_experiment::diagnostic::plain_json;
 use tresse_experiment::{Diagnostic, Loaded};
 use tresse_lab::Status;
 use tresse_reproduction::Tally;
@@ -44,7 +45,7 @@ impl Folder {
         let folder = Self { path: path.clone(), _held: held, head };
         if let Ok(text) = text_file::read_text(&marker) {
             let old: Value = serde_json::from_str(&text).map_err(|e| {
-                Failure::Input(format!("{}: cannot be read: {e}\n\n{hint}", marker.display()))
+                Failure::Input(format!("{}: cannot be read: {}\n\n{hint}", marker.display(), plain_json(&e)))
             })?;
             let keys = folder.head.as_object().expect("it is a table");
             if let Some((key, own)) = keys.iter().find(|(key, own)| old.get(key.as_str()) != Some(own)) {

@@ -64,6 +64,24 @@ fn every_reader_names_the_table_that_was_damaged() {
     assert!(!dir.path().join("page.html").exists() && !dir.path().join("out.json").exists());
 }
 
+/// JSON, but no run: the message says what stands there, and has no type of ours.
+#[test]
+fn every_reader_says_what_is_wrong_with_run_json() {
+    let dir = TempDir::new().expect("a temporary folder");
+    fs::create_dir(dir.path().join("broken")).expect("a folder");
+    fs::create_dir(dir.path().join("run")).expect("a folder");
+    for (text, found) in [("0", "0"), (r#""status": 1"#, r#""status""#), ("[]", "a list")] {
+        for run in ["broken", "run"] {
+            fs::write(dir.path().join(run).join("run.json"), text).expect("it is ours");
+        }
+        for reader in READERS {
+            let error = fails(tresse(dir.path()).args(reader), 2);
+            let wanted = format!("expected an object, found {found} at line 1");
+            assert!(error.contains("run.json: ") && error.contains(&wanted), "{reader:?}: {error}");
+        }
+    }
+}
+
 #[test]
 fn a_run_without_sums_still_opens() {
     let dir = TempDir::new().expect("a temporary folder");

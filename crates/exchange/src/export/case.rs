@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::Deserialize;
-use tresse_experiment::diagnostic::Diagnostic;
+use tresse_experiment::diagnostic::{Diagnostic, plain_json};
 use tresse_experiment::plan::{Case as Planned, Plan, resolve};
 use tresse_experiment::{Profile, Source, load};
 use tresse_units::text_file;
@@ -65,7 +65,7 @@ pub(super) fn plan(run: &Path) -> Result<Plan, Diagnostic> {
     let path = run.join("run.json");
     let text = text_file::read_text(&path).map_err(|error| Diagnostic::io("cannot be read", &path, error))?;
     let bad = |e: &dyn std::fmt::Display| Diagnostic::input(e.to_string()).of(path.display().to_string());
-    let Run { experiment, resolved } = serde_json::from_str(&text).map_err(|e| bad(&e))?;
+    let Run { experiment, resolved } = serde_json::from_str(&text).map_err(|e| bad(&plain_json(&e)))?;
     let text = toml::to_string(&resolved).map_err(|e| bad(&e))?;
     // The profile was already applied when it ran.
     resolve(&load(Source { name: experiment, text }, Profile::Full, &[])?, &[])

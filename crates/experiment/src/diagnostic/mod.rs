@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 
 pub use drawing::draw;
+pub use plain::plain_json;
 pub(crate) use plain::{plain, unknown};
 pub use wrong::{At, Wrong, wrong};
 

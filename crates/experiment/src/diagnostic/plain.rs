@@ -41,6 +41,17 @@ pub(crate) fn plain(message: &str) -> String {
     }
 }
 
+/// The error of a reader of JSON, without its type names: "expected an object, found 3 at line 1 column 2".
+pub fn plain_json(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let (what, place) = message.rfind(" at line ").map_or((&*message, ""), |at| message.split_at(at));
+    let plain = plain(what);
+    match plain.strip_prefix("expected a table,") {
+        Some(found) => format!("expected an object,{found}{place}"),
+        None => plain + place,
+    }
+}
+
 /// That a key or a value (`what`) is unknown, with the known one that was probably meant, or with all of them.
 pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     let hint = did_you_mean(name, known.iter().copied());
@@ -99,7 +110,31 @@ fn found(described: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use std::collections::BTreeMap;
+
+    use super::{plain, plain_json};
+
+    #[test]
+    fn json_has_objects_and_places() {
+        #[derive(Debug, serde::Deserialize)]
+        struct Red {
+            #[expect(dead_code, reason = "only read")]
+            max: u32,
+        }
+        for (text, ours) in [
+            ("0", "expected an object, found 0 at line 1 column 1"),
+            ("[]", "expected an object, found a list at line 1 column 2"),
+            (r#""x""#, "expected an object, found \"x\" at line 1 column 3"),
+            ("{}", "the key `max` is missing at line 1 column 2"),
+            (r#"{"max": -1}"#, "expected a whole number from 0 to 4294967295, found -1 at line 1 column 10"),
+            ("{", "EOF while parsing an object at line 1 column 1"),
+        ] {
+            let error = serde_json::from_str::<Red>(text).expect_err(text);
+            assert_eq!(plain_json(&error), ours, "{error}");
+        }
+        let error = serde_json::from_str::<BTreeMap<String, u32>>("[]").expect_err("a list");
+        assert_eq!(plain_json(&error), "expected an object, found a list at line 1 column 0");
+    }
 
     #[test]
     fn types_are_told_by_what_may_stand_there() {

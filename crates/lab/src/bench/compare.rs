@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use tresse_experiment::Diagnostic;
+use tresse_experiment::diagnostic::plain_json;
 use tresse_units::text_file;
 
 use crate::bench::cases::is_chosen;
@@ -57,7 +58,7 @@ impl Earlier {
                 .of(name)
                 .hint("`tresse bench --json > FILE` writes one")
         };
-        let earlier: Self = serde_json::from_str(text).map_err(|e| wrong(e.to_string()))?;
+        let earlier: Self = serde_json::from_str(text).map_err(|e| wrong(plain_json(&e)))?;
         if earlier.schema != SCHEMA {
             return Err(wrong(format!("its schema is {}, not {SCHEMA}", earlier.schema)));
         }
@@ -327,7 +328,7 @@ mod tests {
         };
         for (text, why) in [
             ("no JSON".to_owned(), "expected"),
-            ("{}".to_owned(), "missing field `schema`"),
+            ("{}".to_owned(), "the key `schema` is missing"),
             (
                 changed(&|v| v["schema"] = "tresse/run/1".into()),
                 "its schema is tresse/run/1, not tresse/bench/1",

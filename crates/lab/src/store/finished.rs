@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use tresse_experiment::diagnostic::Diagnostic;
+use tresse_experiment::diagnostic::{Diagnostic, plain_json};
 use tresse_experiment::keys::Experiment;
 use tresse_units::text_file;
 
@@ -128,7 +128,7 @@ impl Finished {
                 .hint("run the experiment again")
         };
         let RunFile { report, resolved, host, figure, tables } =
-            serde_json::from_str(text).map_err(|e| wrong(&e))?;
+            serde_json::from_str(text).map_err(|e| wrong(&plain_json(&e)))?;
         if report.schema != Report::SCHEMA {
             return Err(wrong(&format!("its schema is {}, not {}", report.schema, Report::SCHEMA)));
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 use indexmap::IndexMap;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
-use tresse_experiment::diagnostic::Diagnostic;
+use tresse_experiment::diagnostic::{Diagnostic, plain_json};
 use tresse_units::input_file::{self, MOST_DATA};
 use tresse_units::output_file::OutputFile;
 
@@ -62,8 +62,9 @@ pub fn check_table(folder: &Path, name: &str) -> Result<(), Diagnostic> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Diagnostic::io("cannot be read", &path, error)),
     };
-    let run: RunFile = serde_json::from_slice(&text)
-        .map_err(|e| Diagnostic::input(format!("cannot be read: {e}")).of(path.display().to_string()))?;
+    let run: RunFile = serde_json::from_slice(&text).map_err(|e| {
+        Diagnostic::input(format!("cannot be read: {}", plain_json(&e))).of(path.display().to_string())
+    })?;
     run.tables.get(name).map_or(Ok(()), |sum| check(folder, name, sum))
 }
 

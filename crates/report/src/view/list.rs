@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tresse_experiment::diagnostic::plain_json;
 use tresse_experiment::keys::claims::Verdict;
 use tresse_lab::runner::ProgressFile;
 use tresse_lab::store::finished::Host;
@@ -209,7 +210,7 @@ fn read(path: &Path, id: String, changed: SystemTime) -> Option<RunSummary> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
         text => text.map_err(|error| error.to_string()),
     };
-    let file = text.and_then(|text| serde_json::from_str::<RunFile>(&text).map_err(|e| e.to_string()));
+    let file = text.and_then(|text| serde_json::from_str::<RunFile>(&text).map_err(|e| plain_json(&e)));
     Some(match file {
         Ok(file) => summary(file, id, date),
         Err(error) => RunSummary {

@@ -181,7 +181,7 @@ fn what_is_no_run_is_refused() {
     assert!(error.contains("run.json: cannot be read"), "{error}");
     let path = folder.path().join("run.json");
     for (text, why) in [
-        ("{}".to_owned(), "missing field `resolved`"),
+        ("{}".to_owned(), "the key `resolved` is missing"),
         ("[".to_owned(), "not the results of a run"),
         (run_json("", "full", &[]).replace("tresse/run/1", "tresse/run/9"), "its schema is tresse/run/9"),
         (run_json("", "full", &[]).replace("\"fat-tree\"", "\"torus\""), "unknown value `torus`"),
