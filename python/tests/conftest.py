@@ -13,6 +13,9 @@ import tresse
 # The command that the tests start is this package's too, whatever their folder.
 os.environ["PYTHONPATH"] = str(Path(tresse.__file__).resolve().parents[1])
 
+long = pytest.mark.skipif(not os.environ.get("TRESSE_TEST_ALL"), reason="runs in `make test-all`")
+"""What takes tens of seconds and guards what few changes touch."""
+
 SMALL: dict[str, Any] = {
     "title": "A small fat tree",
     "fabric": {

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from conftest import long
 
 nbclient = pytest.importorskip("nbclient", reason="skipped: nbclient is not installed (pip install nbclient ipykernel)")
 nbformat = pytest.importorskip("nbformat", reason="skipped: nbformat is not installed (pip install nbformat)")
@@ -26,7 +27,10 @@ def test_it_is_kept_without_outputs(path: Path) -> None:
         assert not cell.get("execution_count")
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(own, marks=() if own.stem == "first-figure" else long, id=own.stem) for own in NOTEBOOKS],
+)
 def test_it_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     notebook = nbformat.read(path, as_version=4)
     source = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 import ray_points
-from conftest import SMALL
+from conftest import SMALL, long
 
 import tresse
 from tresse import ray_engine
@@ -162,6 +162,7 @@ def undisturbed(points: list[str]) -> list[str]:
     return sorted(ray_points.compute(point) for point in points)
 
 
+@long
 def test_errors(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(tresse.TresseError, match=r"there is no Ray cluster at 127\.0\.0\.1:1"):
         ray_engine.compute(specs(1, tmp_path, 0), lambda *_: None, address="127.0.0.1:1", progress=False)
@@ -207,6 +208,7 @@ def test_a_sweep_on_the_cluster_has_the_same_bytes(cluster: Cluster, tmp_path: P
     assert (tmp_path / "c/results.parquet").read_bytes() == results[0]
 
 
+@long
 def test_a_killed_worker_loses_what_it_computed_only(cluster: Cluster, tmp_path: Path) -> None:
     points = specs(16, tmp_path, 0.4)
     records, tally = disturbed(cluster, points, 4, lambda: cluster.kill(cluster.nodes[-1]))
@@ -219,6 +221,7 @@ def test_a_killed_worker_loses_what_it_computed_only(cluster: Cluster, tmp_path:
     assert records == undisturbed(specs(16, other, 0))
 
 
+@long
 def test_a_lost_head_that_comes_back(cluster: Cluster, tmp_path: Path) -> None:
     points = specs(16, tmp_path, 0.4)
     kept_before: list[str] = []

@@ -57,3 +57,12 @@ pub fn wait_until(mut condition: impl FnMut() -> bool) {
         sleep(Duration::from_millis(20));
     }
 }
+
+/// What `tresse paper` prints and tells on its way.
+pub fn paper(dir: &Path, arguments: &[&str]) -> (String, String) {
+    let output = tresse(dir).arg("paper").args(arguments).output().expect("the command starts");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{arguments:?}: {stderr}\n{stdout}");
+    (stdout, stderr)
+}

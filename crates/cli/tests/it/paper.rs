@@ -7,15 +7,7 @@ use std::process::{Command as Process, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::common::{fails, interrupt, tresse, wait_until};
-
-fn paper(dir: &Path, arguments: &[&str]) -> (String, String) {
-    let output = tresse(dir).arg("paper").args(arguments).output().expect("the command starts");
-    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-    assert!(output.status.success(), "{arguments:?}: {stderr}\n{stdout}");
-    (stdout, stderr)
-}
+use crate::common::{fails, interrupt, paper, tresse, wait_until};
 
 /// Experiments of each paper whose quick profile takes seconds: as many as are needed to see that what the files expect
 /// comes out.
@@ -38,18 +30,8 @@ fn opns_table_of_subflows_comes_out() {
 }
 
 #[test]
-fn the_slides_shift_comes_out() {
-    comes_out_as_expected("dcm", "shift");
-}
-
-#[test]
 fn the_thesis_function_of_odctcp_comes_out() {
     comes_out_as_expected("holnet", "fig5.1");
-}
-
-#[test]
-fn vmccs_remapping_comes_out() {
-    comes_out_as_expected("vmcc", "remap");
 }
 
 /// Verdicts of real hosts, of which something is kept, stand below those of the simulator.

@@ -6,5 +6,6 @@ mod attached;
 #[expect(dead_code, reason = "what the other tests share, of which these need a part")]
 mod common;
 mod guide;
+mod papers;
 mod search;
 mod tutorial;

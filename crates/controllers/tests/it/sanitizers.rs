@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 /// Inputs of each controller, always the same ones. After 4000 hardly any reaches code that none has reached before;
 /// `make test-all` takes those.
 fn runs() -> &'static str {
-    if std::env::var_os("TRESSE_TEST_ALL").is_some() { "4000" } else { "500" }
+    if std::env::var_os("TRESSE_TEST_ALL").is_some() { "4000" } else { "200" }
 }
 
 fn root() -> PathBuf {

@@ -242,7 +242,7 @@ fn flows_stand_beside_their_optimum() {
 fn subflows_that_come_and_go_are_sampled_too() {
     let dir = TempDir::new().expect("a temporary folder");
     let experiment = plan(&[
-        "measure.samples=50us",
+        "measure.samples=200us",
         "transport.handshake=true",
         "schemes.lia.subflows=1",
         "schemes.lia.path_manager=opn",

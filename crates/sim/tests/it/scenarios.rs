@@ -41,8 +41,8 @@ const MIXED_QUEUE: u64 = 100;
 
 /// Between the starts of two flows: together, within a round, within a sawtooth, after some.
 const OFFSETS_US: [u64; 8] = [0, 900, 1_700, 3_100, 13_000, 50_000, 120_000, 333_000];
-/// Some 33 000 packets.
-const MEASURE: Time = 4 * SECOND;
+/// Some 17 000 packets.
+const MEASURE: Time = 2 * SECOND;
 
 /// The directory for the figures, if they are wanted.
 #[expect(clippy::disallowed_methods, reason = "asks whether to draw; no result depends on it")]

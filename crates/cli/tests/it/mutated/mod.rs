@@ -4,7 +4,7 @@
 //! it is given: panic, hang, take the machine's memory, leave with an exit code that design rule 9 does not know, or
 //! fail without a word of its own.
 //!
-//! `scripts/fuzz-inputs N [SEED]` tries N of them; the tests try some hundred.
+//! `scripts/fuzz-inputs N [SEED]` tries N of them; the tests try a hundred.
 
 mod arguments;
 mod bounds;
@@ -22,7 +22,7 @@ use tresse_units::SplitMix;
 use judge::Verdict;
 
 /// How many inputs the tests try.
-const IN_TESTS: u64 = 200;
+const IN_TESTS: u64 = 100;
 
 /// The variables by which `scripts/fuzz-inputs` asks for more.
 const COUNT: &str = "TRESSE_FUZZ_INPUTS";

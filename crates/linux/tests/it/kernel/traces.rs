@@ -18,9 +18,9 @@ const SCRIPTS: u32 = 1000;
 /// Random scripts for each end of each parameter's range, and for each random combination of all.
 const SCRIPTS_AT_ENDS: u32 = 30;
 
-/// So many of them; a fifth, unless it is `make test-all` that asks.
+/// So many of them; a tenth, unless it is `make test-all` that asks.
 fn some(scripts: u32) -> u32 {
-    if std::env::var_os("TRESSE_TEST_ALL").is_some() { scripts } else { scripts / 5 }
+    if std::env::var_os("TRESSE_TEST_ALL").is_some() { scripts } else { scripts / 10 }
 }
 
 /// From a few packets to many, evenly over the magnitudes.
