@@ -1,7 +1,8 @@
 """What mkdocs does not know of this repository.
 
-Pages that are not in git come from the folder that `scripts/site` fills. Links to files outside docs/ work in the repository; here they become pages of the site, below repository/: Markdown as it
-is, folders as lists, other files as their text. And GitHub's Markdown is brought into the form that mkdocs reads.
+Pages that are not in git come from the folder that `scripts/site` fills. Links to files outside docs/ work in the
+repository; here they become pages of the site, below repository/: Markdown as it is, folders as lists, other files as
+their text. And GitHub's Markdown is brought into the form that mkdocs reads.
 """
 
 import ast
