@@ -42,12 +42,12 @@ testbed:
 	scripts/setup build
 	scripts/testbed
 
-## simulated and real hosts side by side, as root: docs/twin.md (an hour)
+## simulated and real hosts side by side, as root: validation/twin/README.md (an hour)
 twin:
 	scripts/setup build
 	scripts/twin
 
-## the same networks in ns-3, beside ours: docs/validation.md (needs python3.11 with venv)
+## the same networks in ns-3, beside ours: validation/README.md (needs python3.11 with venv)
 validate: build
 	validation/run
 

@@ -1,7 +1,8 @@
 """What mkdocs does not know of this repository.
 
-Links to files outside docs/ work in the repository; here they become pages of the site, below repository/: Markdown as it
-is, folders as lists, other files as their text. And GitHub's Markdown is brought into the form that mkdocs reads.
+Pages that are not in git come from the folder that `scripts/site` fills. Links to files outside docs/ work in the
+repository; here they become pages of the site, below repository/: Markdown as it is, folders as lists, other files as
+their text. And GitHub's Markdown is brought into the form that mkdocs reads.
 """
 
 import ast
@@ -14,6 +15,8 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from pymdownx.superfences import fence_code_format
 
 ROOT = Path(__file__).resolve().parent.parent
+# The pages that are not in git, at their paths from the root of the repository.
+MADE = Path(os.environ["SITE_PAGES"])
 # Longer files, and those that browsers show well, are copied as they are.
 LONGEST_PAGE = 60_000
 COPIED = {".json"}
@@ -147,19 +150,12 @@ def expanded(nav, named):
             else:
                 yield {title: value.replace("../", "repository/")}
         elif entry.endswith("/*"):
-            pages = sorted((ROOT / "docs" / entry[:-2]).glob("*.md"), key=in_order)
-            uris = [page.relative_to(ROOT / "docs").as_posix() for page in pages]
+            folder = posixpath.normpath(posixpath.join("docs", entry[:-2]))
+            pages = [page.relative_to(root) for root in (ROOT, MADE) for page in root.joinpath(folder).glob("*.md")]
+            uris = [place(page.as_posix()) for page in sorted(pages)]
             yield from (uri for uri in uris if uri not in named)
         else:
             yield entry
-
-
-def in_order(path: Path):
-    """A paper's own figures and tables first, fig2 before fig10; reasons last."""
-    parts = re.split(r"(\d+)", path.stem)
-    is_last = path.stem in ("contradictions", "why")
-    is_own = re.match(r"(fig|table)\d", path.stem) is not None
-    return (is_last, not is_own, [int(part) if part.isdigit() else part for part in parts])
 
 
 def python_page() -> str:
@@ -176,6 +172,9 @@ def on_files(files: Files, config):
         for name in (DIAGRAMS, SEARCH_FROM_DISK):
             files.append(File.generated(config, name, abs_src_path=f"{folder}/{name}"))
     files.append(File.generated(config, "reference/python.md", content=python_page()))
+    for page in sorted(MADE.rglob("*.md")):
+        uri = page.relative_to(MADE / "docs").as_posix()
+        files.append(File.generated(config, uri, abs_src_path=str(page)))
     open_pages = [file.src_uri for file in files.documentation_pages()]
     wanted = ["CONTRIBUTING.md", "CHANGELOG.md"]
     while open_pages or wanted:

@@ -1,4 +1,4 @@
-"""Runs all comparisons in both simulators, and writes results.json and docs/validation.md.
+"""Runs all comparisons in both simulators, and writes results.json and validation/README.md.
 
 python compare.py TRESSE, the command
 """
@@ -95,7 +95,7 @@ def main() -> None:
     measured = results(Path(sys.argv[1]).resolve())
     (HERE / "results.json").write_text(json.dumps(measured, indent=1) + "\n")
     text = page.render(measured)
-    (HERE.parent / "docs" / "validation.md").write_text(text)
+    (HERE / "README.md").write_text(text)
     print(page.tables(measured))
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * DCTCP with the window of ns-3, which is in bytes: for docs/validation.md only.
+ * DCTCP with the window of ns-3, which is in bytes: for validation/README.md only.
  *
  * Source: RFC 8257 §3.3; ns-3.44, TcpDctcp and TcpLinuxReno. It differs from controllers/dctcp.c, and so from Linux,
  * in two things:

@@ -1,4 +1,4 @@
-"""docs/validation.md from results.json and page.md, and the tables for the terminal.
+"""validation/README.md from results.json and page.md, and the tables for the terminal.
 
 In page.md `{{table NAME}}` is the table of a comparison, `{{table NAME METRIC ...}}` some rows of it, `{{flows NAME}}`
 how far the flows of it are apart one by one, and `{{version NAME}}` a version.
@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "validation.md"
+PAGE = HERE / "README.md"
 RESULTS = HERE / "results.json"
 
 # By metric: its name, the divisor of its values, and how many digits are shown.

@@ -8,7 +8,7 @@ use tresse_balancers::Balancer;
 /// `docs/reference/balancers.md`.
 pub fn page(balancers: &[Balancer]) -> String {
     let mut page = "# The balancers of hosts\n\n\
-        <!-- `cargo xtask generate` writes this page from balancers/*.c. -->\n\n\
+        <!-- `cargo xtask pages` writes this page from balancers/*.c. -->\n\n\
         What each file of [balancers/](../../balancers) declares, and the comment at its head: the source, the \
         rules, what\nthe source leaves open, every deviation. `tresse explain NAME` shows the same.\n\
         [balancers.md](../balancers.md) says how to write one.\n\n\

@@ -10,7 +10,7 @@ pub fn pages(commands: &[Help]) -> Vec<(String, String)> {
     let (root, commands) = commands.split_first().expect("tresse itself");
     let mut table = format!(
         "# Commands\n\n\
-         <!-- `cargo xtask generate` writes this page and those that it links to from the commands' --help. -->\n\n\
+         <!-- `cargo xtask pages` writes this page and those that it links to from the commands' --help. -->\n\n\
          {}| command | what it does |\n|---|---|\n",
         fenced(&root.text)
     );

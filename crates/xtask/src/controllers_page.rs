@@ -10,11 +10,11 @@ use tresse_controllers::Controller;
 /// paths from `docs/reference/`.
 pub fn pages(controllers: &[Controller]) -> Vec<(String, String)> {
     let mut table = "# The controllers\n\n\
-        <!-- `cargo xtask generate` writes this page and those that it links to from controllers/*.c. -->\n\n\
+        <!-- `cargo xtask pages` writes this page and those that it links to from controllers/*.c. -->\n\n\
         A page for each controller shows what its file in [controllers/](../../controllers) declares, and \
         the comment\nat its head: the source, the equations, what the paper leaves open, every deviation. `tresse explain NAME` shows the \
         same.\n[controllers.md](../controllers.md) says how to write one; \
-        [catalogue.md](../catalogue.md) has the sources that are\ncited by a key (XMP, KH, THESIS, VMCC), \
+        [papers/catalogue.md](../../papers/catalogue.md) has the sources that are\ncited by a key (XMP, KH, THESIS, VMCC), \
         and the rows that a header calls \"catalogue S10\".\n\n\
         | controller | what it is | coupled | signals | in Linux |\n|---|---|---|---|---|\n"
         .to_owned();

@@ -1,15 +1,15 @@
-//! The generated files. A new one is one more line in [`files`].
+//! The generated files: those that are in git ([`kept`]), and the pages that are only in the site ([`pages_of_site`]).
+//! A new one is one more line there.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use tresse::catalogue::metrics;
 use tresse_experiment::read::built_in;
-use tresse_reproduction::pages::{Stored, pages, times};
+use tresse_reproduction::pages::{Stored, papers, scoreboard, times};
 
-use crate::{
-    balancers_page, commands_page, controllers_page, keys_page, metrics_page, topics_page, twin_page,
-};
+use crate::{balancers_page, commands_page, controllers_page, keys_page, topics_page, twin_page};
 
 /// The first line of an experiment's file in `papers/PAPER/`: editors use it to find the schema.
 const SCHEMA_LINE: &str = "#:schema ../../docs/reference/experiment.schema.json\n";
@@ -25,24 +25,38 @@ impl File {
     fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         Self { path: path.into(), text: text.into() }
     }
+
+    /// Writes it below `folder`.
+    fn write(&self, folder: &Path) -> Result<(), String> {
+        let path = folder.join(&self.path);
+        let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
+        parent
+            .and_then(|()| fs::write(&path, &self.text))
+            .map_err(|e| format!("{} cannot be written: {e}", path.display()))
+    }
 }
 
 /// Writes the files that are not up to date.
 pub fn write(root: &Path) -> Result<(), String> {
-    for file in stale(files(root)?, root) {
-        let path = root.join(&file.path);
-        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-        folder
-            .and_then(|()| fs::write(&path, &file.text))
-            .map_err(|e| format!("{} cannot be written: {e}", file.path))?;
+    for file in stale(kept(root)?, root) {
+        file.write(root)?;
         println!("{}", file.path);
     }
     Ok(())
 }
 
+/// Writes the pages of the site that are not in git to `folder`, which then has no others: each at its path from the
+/// root of the repository.
+pub fn write_pages(root: &Path, folder: &Path) -> Result<(), String> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(|e| format!("{} cannot be emptied: {e}", folder.display()))?;
+    }
+    pages_of_site(root)?.iter().try_for_each(|page| page.write(folder))
+}
+
 /// Names the files that are not up to date.
 pub fn check(root: &Path) -> Result<(), String> {
-    let stale = stale(files(root)?, root);
+    let stale = stale(kept(root)?, root);
     if stale.is_empty() {
         return Ok(());
     }
@@ -57,34 +71,43 @@ fn stale(files: Vec<File>, root: &Path) -> Vec<File> {
     files.into_iter().filter(|file| !is_up_to_date(file)).collect()
 }
 
-fn files(root: &Path) -> Result<Vec<File>, String> {
-    let stored = Stored::all(&root.join("papers/results")).map_err(|e| e.to_string())?;
-    let metrics = "docs/explain/metrics.md";
-    let there =
-        fs::read_to_string(root.join(metrics)).map_err(|e| format!("{metrics} cannot be read: {e}"))?;
+/// The generated files that are in git.
+fn kept(root: &Path) -> Result<Vec<File>, String> {
+    let stored = stored(root)?;
     let mut files = vec![
-        File::new(metrics, metrics_page::page(&there)?),
-        File::new("docs/explain/columns.md", tresse_lab::store::explain()),
-        File::new("docs/twin.md", twin_page::page(root)?),
-        File::new("docs/reference/balancers.md", balancers_page::page(&tresse_balancers::built_in())),
-        File::new("docs/reference/topics.md", topics_page::page(root)),
+        File::new("validation/twin/README.md", twin_page::page(root)?),
+        File::new("docs/reproduction.md", scoreboard(&stored)),
         File::new("docs/reference/experiment.schema.json", tresse::schema() + "\n"),
         File::new("papers/results/times.toml", times(&stored)),
     ];
-    let pages = pages(&stored, &drawn(root)?).map_err(|e| e.to_string())?;
+    for name in built_in::names() {
+        files.push(experiment(root, name)?);
+    }
+    Ok(files)
+}
+
+/// The pages that are only in the site.
+fn pages_of_site(root: &Path) -> Result<Vec<File>, String> {
+    let papers = papers(&stored(root)?, &drawn(root)?).map_err(|e| e.to_string())?;
     let reference = [
+        vec![
+            ("balancers.md".to_owned(), balancers_page::page(&tresse_balancers::built_in())),
+            ("topics.md".to_owned(), topics_page::page(root)),
+        ],
         controllers_page::pages(&tresse_controllers::built_in()),
         commands_page::pages(&tresse::help()),
         keys_page::pages(tresse_experiment::schema().as_value()),
     ];
     let reference = reference.into_iter().flatten().map(|(path, text)| (format!("reference/{path}"), text));
-    files.extend(
-        pages.into_iter().chain(reference).map(|(path, text)| File::new(format!("docs/{path}"), text)),
-    );
-    for name in built_in::names() {
-        files.push(experiment(root, name)?);
-    }
-    Ok(files)
+    let explained = [("columns", tresse_lab::store::explain()), ("metrics", metrics::page())];
+    let explained = explained.map(|(name, text)| (format!("explain/{name}.md"), text));
+    let pages = papers.into_iter().chain(reference).chain(explained);
+    Ok(pages.map(|(path, text)| File::new(format!("docs/{path}"), text)).collect())
+}
+
+/// The results in `papers/results/`.
+fn stored(root: &Path) -> Result<Vec<Stored>, String> {
+    Stored::all(&root.join("papers/results")).map_err(|e| e.to_string())
 }
 
 /// The names of the existing figures: a page shows those.
@@ -121,6 +144,20 @@ mod tests {
         let files = ["old", "new", "missing"].map(|name| File::new(name, "2")).into();
         let stale = stale(files, dir.path());
         assert_eq!(stale.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["old", "missing"]);
+    }
+
+    #[test]
+    fn a_folder_of_pages_keeps_no_others() {
+        let dir = tempfile::TempDir::new().expect("a temporary folder");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let pages = dir.path().join("pages");
+        fs::create_dir_all(&pages).expect("it can be made");
+        fs::write(pages.join("old.md"), "").expect("it can be written");
+        write_pages(&root, &pages).expect("they can be written");
+        assert!(!pages.join("old.md").exists());
+        for page in ["reference/controllers/xmp.md", "reference/commands/run.md", "reproduction/xmp.md"] {
+            assert!(pages.join("docs").join(page).exists(), "{page}");
+        }
     }
 
     #[test]

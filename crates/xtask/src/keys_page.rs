@@ -13,7 +13,7 @@ const MANY: usize = 6;
 pub fn pages(schema: &Value) -> Vec<(String, String)> {
     let mut index = format!(
         "# The experiment file\n\n\
-         <!-- `cargo xtask generate` writes this page and those that it links to from the schema. -->\n\n\
+         <!-- `cargo xtask pages` writes this page and those that it links to from the schema. -->\n\n\
          {}\n\nEditors read the same from [experiment.schema.json](experiment.schema.json) (`tresse schema`).\n\n",
         text(schema)
     );

@@ -1,4 +1,4 @@
-//! What a developer of Tresse runs: `cargo xtask generate [--check]`, `cargo xtask real RUNS`.
+//! What a developer of Tresse runs: `cargo xtask generate [--check]`, `cargo xtask pages FOLDER`, `cargo xtask real RUNS`.
 
 #![forbid(unsafe_code)]
 
@@ -7,7 +7,6 @@ mod commands_page;
 mod controllers_page;
 mod generate;
 mod keys_page;
-mod metrics_page;
 mod real;
 mod topics_page;
 mod twin_page;
@@ -20,11 +19,16 @@ use clap::Parser;
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", about = "What a developer of Tresse runs")]
 enum Command {
-    /// Write every file that is generated
+    /// Write every generated file that is in git
     Generate {
         /// Write nothing: name the files that are not up to date, and exit with 1 if there are any
         #[arg(long)]
         check: bool,
+    },
+    /// Write the pages that are only in the site: the reference, and a page for each paper
+    Pages {
+        /// The folder, which is emptied first
+        folder: PathBuf,
     },
     /// Keep the results of runs on real hosts in papers/results/PAPER-real.json
     Real {
@@ -38,6 +42,7 @@ fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::Generate { check: true } => generate::check(&root),
         Command::Generate { check: false } => generate::write(&root),
+        Command::Pages { folder } => generate::write_pages(&root, &folder),
         Command::Real { runs } => real::keep(&root, &runs),
     };
     match result {

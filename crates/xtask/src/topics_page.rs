@@ -20,7 +20,7 @@ const KINDS: [(Kind, &str); 8] = [
 /// `docs/reference/topics.md`.
 pub fn page(root: &Path) -> String {
     let mut page = "# Topics\n\n\
-        <!-- `cargo xtask generate` writes this page from what `tresse list` knows. -->\n\n\
+        <!-- `cargo xtask pages` writes this page from what `tresse list` knows. -->\n\n\
         What `tresse explain NAME` tells. [Controllers](controllers.md) have pages of their own; experiments are in \
         [papers/](../../papers).\n"
         .to_owned();
@@ -30,7 +30,9 @@ pub fn page(root: &Path) -> String {
             let (name, title) = (&entry.name, entry.title.replace('|', "\\|"));
             let link = match kind {
                 Kind::HostBalancers => format!("[{name}](balancers.md#{name})"),
-                _ if root.join(format!("docs/explain/{name}.md")).exists() => {
+                _ if ["columns", "metrics"].contains(&&**name)
+                    || root.join(format!("docs/explain/{name}.md")).exists() =>
+                {
                     format!("[{name}](../explain/{name}.md)")
                 }
                 _ => name.clone(),

@@ -1,4 +1,4 @@
-//! `docs/twin.md`: the results of `tresse twin` for the cases of `validation/twin/`.
+//! `validation/twin/README.md`: the results of `tresse twin` for the cases of `validation/twin/`.
 
 use std::fs;
 use std::path::Path;
@@ -64,7 +64,15 @@ fn section(out: &mut String, title: &str, twin: &Value) {
         targets.len(),
     );
     out.push_str(&line);
-    let cases: Vec<Case> = twin["cases"].as_array().into_iter().flatten().map(Case).collect();
+    let cases = twin["cases"].as_array().into_iter().flatten().map(Case);
+    let (cases, kept): (Vec<Case>, Vec<Case>) = cases.partition(|case| case.misses());
+    if !kept.is_empty() {
+        let names: Vec<&str> = kept.iter().map(|case| case.label()).collect();
+        out.push_str(&format!("All targets hold for {}.\n\n", names.join(", ")));
+    }
+    if cases.is_empty() {
+        return;
+    }
     // A column in which no case has a number is left out.
     let columns: Vec<(&str, Vec<String>)> = COLUMNS
         .iter()
@@ -89,7 +97,7 @@ struct Case<'a>(&'a Value);
 type Cell = fn(&Case<'_>) -> Option<String>;
 
 const COLUMNS: [(&str, Cell); 10] = [
-    ("case", |case| Some(case.0["label"].as_str()?.to_owned())),
+    ("case", |case| Some(case.label().to_owned())),
     ("simulated, Mbit/s", |case| case.with_interval("rate", "simulated")),
     ("real", |case| case.with_interval("rate", "real")),
     ("difference", |case| Some(format!("{:+.1} %", case.all("rate")?["relative"].as_f64()? * 100.0))),
@@ -106,6 +114,15 @@ const COLUMNS: [(&str, Cell); 10] = [
 ];
 
 impl<'a> Case<'a> {
+    fn label(self) -> &'a str {
+        self.0["label"].as_str().unwrap_or_default()
+    }
+
+    /// Whether one of its targets does not hold.
+    fn misses(self) -> bool {
+        self.rows().any(|row| row["target"]["holds"] == false)
+    }
+
     fn rows(self) -> impl Iterator<Item = &'a Value> {
         self.0["rows"].as_array().into_iter().flatten()
     }

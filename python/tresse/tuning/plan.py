@@ -125,7 +125,7 @@ def _plan(tables: dict[str, Any], beside: Path, file: str) -> Plan:
     known(tables, _HEAD, "")
     for key in ("experiment", "space", "objective"):
         if not tables.get(key):
-            raise wrong(f"`{key}` is missing", "docs/tune.md has a complete plan")
+            raise wrong(f"`{key}` is missing", "docs/sweeps.md has a complete plan")
     goal, budget = tables["objective"], tables.get("budget", {})
     known(goal, {"minimise", "maximise", "floors", "ceilings"}, "objective: ")
     known(budget, {"trials", "seeds", "fresh", "time", "seed"}, "budget: ")

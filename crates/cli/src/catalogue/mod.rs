@@ -1,7 +1,8 @@
 //! The parts that an experiment is made of: what `tresse list` and `tresse explain` print.
 //!
 //! Controllers and host balancers are described by their own files, path managers and load balancers by their
-//! declaration and a page; every other part is a page in `docs/explain/`.
+//! declaration and a page; every other part is a page in `docs/explain/`. Metrics and the columns of tables
+//! describe themselves.
 
 pub mod controllers;
 pub mod declared;
@@ -9,7 +10,10 @@ pub mod distributions;
 pub mod experiments;
 pub mod host_balancers;
 pub mod load_balancers;
+pub mod metrics;
 pub mod path_managers;
+
+use std::sync::LazyLock;
 
 use serde::Serialize;
 use tresse_balancers::Balancer;
@@ -47,7 +51,7 @@ struct Page {
     kind: Kind,
     name: &'static str,
     source: &'static str,
-    text: &'static str,
+    text: fn() -> &'static str,
 }
 
 macro_rules! page {
@@ -56,9 +60,21 @@ macro_rules! page {
             kind: Kind::$kind,
             name: $name,
             source: $source,
-            text: include_str!(concat!("../../../../docs/explain/", $name, ".md")),
+            text: || include_str!(concat!("../../../../docs/explain/", $name, ".md")),
         }
     };
+}
+
+/// The metrics of a case.
+fn metrics() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(metrics::page);
+    &TEXT
+}
+
+/// The meaning of the columns of a run's tables.
+fn columns() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(tresse_lab::store::explain);
+    &TEXT
 }
 
 const PAGES: &[Page] = &[
@@ -119,9 +135,9 @@ const PAGES: &[Page] = &[
     page!(Topics, "replications", "Law, Simulation Modeling and Analysis §9.4.1"),
     page!(Topics, "optimum", "THESIS §2.3, XMP §2.1"),
     page!(Topics, "results", ""),
-    page!(Topics, "metrics", ""),
+    Page { kind: Kind::Topics, name: "metrics", source: "", text: metrics },
     page!(Topics, "measurement", ""),
-    page!(Topics, "columns", ""),
+    Page { kind: Kind::Topics, name: "columns", source: "", text: columns },
     page!(Topics, "papers", ""),
     page!(Topics, "claims", ""),
     page!(Topics, "figures", ""),
@@ -159,7 +175,7 @@ pub(crate) fn pages(kind: Kind) -> Vec<Entry> {
     let pages = PAGES.iter().filter(|p| p.kind == kind);
     let entry = |p: &Page| Entry {
         name: p.name.to_owned(),
-        title: title(p.text).to_owned(),
+        title: title((p.text)()).to_owned(),
         source: p.source.to_owned(),
     };
     pages.map(entry).collect()
@@ -182,7 +198,7 @@ pub fn explain(name: &str) -> Option<String> {
     }
     let page = if presets::ALL.iter().any(|p| p.name == name) { "holnet" } else { name };
     if let Some(p) = PAGES.iter().find(|p| p.name == page) {
-        return Some(p.text.to_owned());
+        return Some((p.text)().to_owned());
     }
     built_in::find(name).map(|(own, text)| {
         // The first line is for editors; its path is right in the file's own folder only.

@@ -34,7 +34,7 @@ use crate::table::Table;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// The configuration file (docs/daemon.md)
+    /// The configuration file (docs/linux.md)
     #[arg(long, value_name = "FILE", default_value = "/etc/tresse/daemon.toml")]
     config: PathBuf,
     /// Check the configuration and exit

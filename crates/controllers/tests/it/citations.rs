@@ -1,4 +1,4 @@
-//! What the project's files cite is there: keys of docs/catalogue.md and the pages below it ("catalogue S10", "catalogue 0.12"), and
+//! What the project's files cite is there: keys of papers/catalogue.md and the pages below it ("catalogue S10", "catalogue 0.12"), and
 //! the rules of CONTRIBUTING.md ("design rule 4").
 
 use std::collections::BTreeSet;
@@ -98,10 +98,10 @@ fn items<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = Strin
 /// The catalogue's keys: its headings, the first cells of its tables, the decisions of its section 0, and the
 /// defaults D1, D2 … in bold.
 fn catalogue() -> BTreeSet<String> {
-    let folder = fs::read_dir(root().join("docs/catalogue")).expect("it is there");
+    let folder = fs::read_dir(root().join("papers/catalogue")).expect("it is there");
     let below = folder.map(|entry| fs::read_to_string(entry.expect("it can be read").path()));
     let below: String = below.map(|page| page.expect("it can be read")).collect();
-    let page = page("docs/catalogue.md") + &below;
+    let page = page("papers/catalogue.md") + &below;
     let headings = page.lines().filter_map(|line| line.strip_prefix('#'));
     let headings = headings.filter_map(|line| line.trim_start_matches(['#', ' ']).split_whitespace().next());
     let rows = page.lines().filter_map(|line| line.strip_prefix('|')?.split('|').next());
@@ -130,7 +130,7 @@ fn what_is_cited_is_there() {
     each_file(&root(), &mut |path, text| {
         let keys = cited_keys(text)
             .into_iter()
-            .map(|c| (c, &catalogue, "docs/catalogue.md and docs/catalogue/ have no"));
+            .map(|c| (c, &catalogue, "papers/catalogue.md and papers/catalogue/ have no"));
         let numbers = cited_rules(text).into_iter().map(|c| (c, &rules, "CONTRIBUTING.md has no rule"));
         for ((line, key), known, has_not) in keys.chain(numbers) {
             cited += 1;

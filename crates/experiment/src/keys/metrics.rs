@@ -1,5 +1,5 @@
 //! What is measured: each metric is one row, from which the checks of files, the schema and the tables of
-//! `docs/explain/metrics.md` are made.
+//! `tresse explain metrics` are made.
 
 use tresse_fabric::Locality;
 

@@ -1,4 +1,4 @@
-//! Which controllers solve the problem that they claim to solve: `docs/optimum/controllers.md` and `claims.md` beside it.
+//! Which controllers solve the problem that they claim to solve: `validation/optimum/controllers.md` and `claims.md` beside it.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use tresse_optimum::fluid::{self, Fluid, FluidError, Link, Network, Path, Signal
 use tresse_optimum::problem::Problem;
 use tresse_optimum::solve::solve;
 
-const PAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/optimum");
+const PAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../validation/optimum");
 const BEGIN: &str = "<!-- Generated from here on; crates/lab/tests/it/optimum.rs says how. -->\n";
 
 /// Writes the tables instead of comparing them.

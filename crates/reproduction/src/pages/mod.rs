@@ -25,8 +25,9 @@ use tresse_lab::record::report::{Report, Status};
 use tresse_lab::store::finished::{Finished, State};
 
 use crate::claims::{Comparison, Judged, Tally, tally};
-pub use paper_page::pages;
+pub use paper_page::papers;
 pub use real::{Testbed, real};
+pub use scoreboard::page as scoreboard;
 pub use section::section;
 pub use stored::{Runs, Stored, times};
 

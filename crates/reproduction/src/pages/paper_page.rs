@@ -1,5 +1,5 @@
-//! `docs/reproduction/PAPER.md`: how much of a paper holds; and the pages below it, `PAPER/NAME.md` for each experiment,
-//! `PAPER/contradictions.md` and `PAPER/why.md`.
+//! `docs/reproduction/PAPER.md`, the page of a paper: how much of it holds; then each experiment with its figures, numbers
+//! and verdicts; the claims that contradict the paper; and the reasons for differences.
 
 use std::collections::BTreeSet;
 
@@ -15,34 +15,34 @@ use super::markdown::{command, counted, duration, file, row_name, rows};
 use super::readings::{ByName, Sentence, by_name, root, sentences};
 use super::stored::built_in;
 use super::whys::{Anchors, Whys};
-use super::{NOT_JUDGED, Reproduced, Runs, Stored, changed_line, numbers, scoreboard};
+use super::{NOT_JUDGED, Reproduced, Runs, Stored, changed_line, numbers};
 use crate::claims::Tally;
 use crate::paper::{self, Paper};
 
-/// The pages by their paths from `docs/`: the scoreboard, and those of each paper. `drawn` are the names of the files in
-/// `docs/reproduction/figures/`: a figure is on its page as soon as it exists.
+/// The papers' pages, by their paths from `docs/`. `drawn` are the names of the files in `docs/reproduction/figures/`: a
+/// figure is on its page as soon as it exists.
 ///
 /// # Errors
 /// If an experiment cannot be read.
-pub fn pages(stored: &[Stored], drawn: &BTreeSet<String>) -> Result<Vec<(String, String)>, Diagnostic> {
-    let mut pages = vec![("reproduction.md".to_owned(), scoreboard::page(stored))];
-    for &paper in paper::ALL {
+pub fn papers(stored: &[Stored], drawn: &BTreeSet<String>) -> Result<Vec<(String, String)>, Diagnostic> {
+    let page = |&paper: &Paper| {
         let own: Vec<&Stored> = stored.iter().filter(|s| s.paper == paper).collect();
-        pages.extend(of_paper(paper, &own, drawn)?);
-    }
-    Ok(pages)
+        Ok((format!("reproduction/{}.md", paper.name), of_paper(paper, &own, drawn)?))
+    };
+    paper::ALL.iter().map(page).collect()
 }
 
 const LEGEND: &str = "\
-✓ holds, ✗ does not hold, ≈ inconclusive: a bound lies within the interval. Behind a claim is the value by \
-which it was judged, ± half the 95 % confidence interval; of several cases that of the one nearest to \
-failing. The full profile is behind it in brackets, where it is kept and has another verdict, or another \
-value of a claim that does not hold. ↳ is a
-sentence in another reading: it counts once, by the first. A ratio is ours over the paper's; bold: more than 20 % off.
+- ✓ holds, ✗ does not hold, ≈ inconclusive: a bound lies within the interval.
+- Behind a claim is the value by which it was judged, ± half the 95 % confidence interval; of several cases that of the \
+one nearest to failing. The full profile is behind it in brackets, where it has another verdict, or another value of a \
+claim that does not hold.
+- ↳ is another reading of a sentence: the sentence counts once, by its first reading.
+- A ratio is ours over the paper's; bold: more than 20 % off.
 ";
 
 const LEGEND_REAL: &str = "\
-Behind *real* is what the same experiment gave on Linux's own TCP and MPTCP ([testbed.md](../testbed.md)).
+- Behind *real* is what the same experiment gave on Linux's own TCP and MPTCP ([testbed.md](../testbed.md)).
 ";
 
 const CONTRADICTIONS: &str = "\
@@ -51,12 +51,8 @@ counted apart.
 
 ";
 
-/// The pages of a paper, by their paths from `docs/`.
-fn of_paper(
-    paper: Paper,
-    stored: &[&Stored],
-    drawn: &BTreeSet<String>,
-) -> Result<Vec<(String, String)>, Diagnostic> {
+/// The page of a paper.
+fn of_paper(paper: Paper, stored: &[&Stored], drawn: &BTreeSet<String>) -> Result<String, Diagnostic> {
     let mut experiments: Vec<(&str, Experiment)> = Vec::new();
     for name in paper.experiments() {
         experiments.push((name, built_in(name, Profile::Full)?.experiment));
@@ -65,41 +61,36 @@ fn of_paper(
     let mut whys = Whys::default();
     let mut teller = Teller { anchors: &anchors, whys: &mut whys, prefix: prefix(paper) };
     let all = by_name(&experiments);
-    let path = |name: &str| format!("reproduction/{}/{name}.md", paper.name);
-    let mut pages = Vec::new();
+    let mut sections = Vec::new();
     for (name, experiment) in &experiments {
         let results: Vec<&Reproduced> = stored.iter().filter_map(|s| s.of(name)).collect();
-        let text = section(paper, name, experiment, &results, &all, drawn, &mut teller);
-        pages.push((path(file(name)), text));
+        sections.push(section(paper, name, experiment, &results, &all, drawn, &mut teller));
     }
     let mut ends = Vec::new();
-    let apart = contradictions(paper, &experiments, stored, &all, &mut teller);
+    let apart = contradictions(&experiments, stored, &all, &mut teller);
     if !apart.is_empty() {
-        ends.push(format!("[Claims that contradict their own paper]({}/contradictions.md)", paper.name));
-        pages.push((path("contradictions"), apart));
+        ends.push("[Claims that contradict their own paper](#contradictions)");
+        sections.push(apart);
     }
     let list = whys.list(&anchors);
     if !list.is_empty() {
-        ends.push(format!("[Why results differ]({}/why.md)", paper.name));
-        pages.push((path("why"), format!("# Why\n\n{}\n{list}", from(paper))));
+        ends.push("[Why results differ](#why)");
+        sections.push(format!("<a id=\"why\"></a>\n\n## Why results differ\n\n{list}"));
     }
     let mut text = format!("# {}\n\n{}\n\n", paper.title(), authors(paper));
     for s in stored {
         text += &format!("- {}\n", totals(s, stored));
     }
     let real = if stored.iter().any(|s| s.runs == Runs::Real) { LEGEND_REAL } else { "" };
-    let contents = contents(paper, &experiments, stored);
+    let contents = contents(&experiments, stored);
     text += &format!("\n{}\n\n{LEGEND}{real}\n{contents}", links(paper, stored));
     if !ends.is_empty() {
         text += &format!("\n{}.\n", ends.join(" · "));
     }
-    pages.insert(0, (format!("reproduction/{}.md", paper.name), text));
-    Ok(pages)
-}
-
-/// The folder of its own pages.
-fn from(paper: Paper) -> String {
-    format!("Part of [{0}](../{0}.md), which explains the signs and numbers.\n", paper.name)
+    for section in sections {
+        text += &format!("\n{section}");
+    }
+    Ok(text)
 }
 
 /// The prefix of the sources of its own claims.
@@ -126,6 +117,12 @@ fn totals(stored: &Stored, all: &[&Stored]) -> String {
     let tally = &stored.results.summary;
     let (held, claims) = (tally.claims_hold, tally.claims);
     let mut text = match (stored.runs, all.first()) {
+        (Runs::Real, _) if claims == 0 => {
+            format!(
+                "Real hosts: {} with no claim that counts",
+                counted(stored.results.experiments.len(), "experiment")
+            )
+        }
         (Runs::Simulated(profile), _) => {
             let (profile, readings) = (title_case(profile.name()), tally.claims_hold_in_a_reading);
             format!("{profile} profile: {held} of {claims} claims hold, {readings} in a reading")
@@ -174,7 +171,7 @@ fn links(paper: Paper, stored: &[&Stored]) -> String {
 }
 
 /// The experiments with their counts: those of the paper's figures, then the others.
-fn contents(paper: Paper, experiments: &[(&str, Experiment)], stored: &[&Stored]) -> String {
+fn contents(experiments: &[(&str, Experiment)], stored: &[&Stored]) -> String {
     let mut text = String::new();
     let mut is_beyond = false;
     for (name, experiment) in experiments {
@@ -193,7 +190,7 @@ fn contents(paper: Paper, experiments: &[(&str, Experiment)], stored: &[&Stored]
             .map(|(runs, counts)| format!(" ({runs}: {counts})"))
             .collect();
         let colon = if first.is_empty() { "" } else { ": " };
-        let link = format!("[{}]({}/{}.md)", heading(name, experiment), paper.name, file(name));
+        let link = format!("[{}](#{})", heading(name, experiment), file(name));
         text += &format!("- {link}{colon}{first}{others}\n");
     }
     text
@@ -220,7 +217,7 @@ fn heading(name: &str, experiment: &Experiment) -> String {
     }
 }
 
-/// An experiment's page: its runs, figures, numbers and claims, with those of its further figures below.
+/// An experiment: its runs, figures, numbers and claims, with those of its further figures below.
 fn section<'a>(
     paper: Paper,
     name: &str,
@@ -230,7 +227,7 @@ fn section<'a>(
     drawn: &BTreeSet<String>,
     teller: &mut Teller,
 ) -> String {
-    let mut text = format!("# {}\n\n{}\n", heading(name, experiment), from(paper));
+    let mut text = format!("<a id=\"{}\"></a>\n\n## {}\n\n", file(name), heading(name, experiment));
     text += &ran(name, results);
     let judged: Vec<&Reproduced> = results.iter().copied().filter(|result| result.judged).collect();
     let is_apart = |claim: &&Claim| claim.contradicts.is_some();
@@ -258,15 +255,12 @@ fn section<'a>(
         if let Some(row) = row.filter(|_| i > 0) {
             let title = experiment.figures.iter().find(|figure| figure.id == row);
             let title = title.map(|figure| format!(": {}", figure.title)).unwrap_or_default();
-            text += &format!("\n<a id=\"{row}\"></a>\n\n## {}{title}\n", row_name(row));
+            text += &format!("\n<a id=\"{row}\"></a>\n\n### {}{title}\n", row_name(row));
         }
         for figure in figures {
             let caption = figure.caption.as_ref().map(|c| format!(" {c}")).unwrap_or_default();
-            text += &format!(
-                "\n![{0}](../figures/{1})\n\n*{0}.{caption}*\n",
-                figure.title,
-                drawing(paper, figure)
-            );
+            text +=
+                &format!("\n![{0}](figures/{1})\n\n*{0}.{caption}*\n", figure.title, drawing(paper, figure));
         }
         if i == 0 {
             let tables = numbers::tables(experiment, &judged, name, teller.whys);
@@ -280,7 +274,7 @@ fn section<'a>(
         experiment.claims.iter().filter(is_apart).map(|claim| format!("`{}`", claim.id)).collect();
     if !apart.is_empty() {
         let verb = if apart.len() == 1 { "contradicts its" } else { "contradict their" };
-        text += &format!("\n{} [{verb} own paper](contradictions.md).\n", apart.join(", "));
+        text += &format!("\n{} [{verb} own paper](#contradictions).\n", apart.join(", "));
     }
     text
 }
@@ -339,7 +333,6 @@ fn names(source: &str, row: &str) -> bool {
 
 /// The claims that contradict the paper, each with its result in every experiment; empty if there are none.
 fn contradictions(
-    paper: Paper,
     experiments: &[(&str, Experiment)],
     stored: &[&Stored],
     all: &ByName,
@@ -351,7 +344,7 @@ fn contradictions(
             stored.iter().filter_map(|s| s.of(name)).filter(|result| result.judged).collect();
         for claim in experiment.claims.iter().filter(|claim| claim.contradicts.is_some()) {
             let (mark, value) = teller.told(name, claim, &results);
-            let place = format!("[{0}]({0}.md) {mark}{value}", file(name));
+            let place = format!("[{0}](#{0}) {mark}{value}", file(name));
             let key = root(name, claim);
             match told.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, places)) => places.push(place),
@@ -362,7 +355,9 @@ fn contradictions(
     if told.is_empty() {
         return String::new();
     }
-    let mut text = format!("# Claims that contradict their own paper\n\n{}\n{CONTRADICTIONS}", from(paper));
+    let mut text = format!(
+        "<a id=\"contradictions\"></a>\n\n## Claims that contradict their own paper\n\n{CONTRADICTIONS}"
+    );
     for (key, places) in told {
         let claim = all[&key];
         let source = claim.source.as_ref().map(|s| format!(" ({s})")).unwrap_or_default();

@@ -41,7 +41,7 @@ impl Earlier {
 
 /// The page: a sentence about all five papers, a table with a line for each of the kept results, and how to
 /// read it.
-pub(super) fn page(stored: &[Stored]) -> String {
+pub fn page(stored: &[Stored]) -> String {
     format!("# Reproduction\n\n{}{HOW}", table(stored))
 }
 
@@ -50,19 +50,19 @@ How to read it:
 
 - A claim is a sentence of the paper with a bound; it holds if all its values are on the right side, in each of its cases.
 - What a paper leaves open can be read in several ways. The first reading counts; \"in a reading\" also counts claims that hold in another one.
-- Claims that contradict their own paper are judged and listed on its page, and counted apart.
+- Claims that contradict their own paper are judged, and counted apart.
 - Numbers are those of simulators; a testbed's are shown beside ours, and compared as ratios, by claims.
 - Real hosts run the experiments of the papers' testbeds on Linux's own TCP and MPTCP ([testbed.md](testbed.md)), counted apart.
 - The quick profile shortens long experiments; the full one has the paper's own size and takes hours. \"model 2\" is an earlier model of the simulator (see the changelog). Quick times were taken on a busy machine: up to four times too long. \"0.1.0\" is the count of that version.
 
-A paper's page lists its figures. Each has a page of its own: drawn from our results, the published numbers beside ours,
-the claims with their verdicts, and the reasons for differences. The verdicts with every digit are in `papers/results/PAPER-quick.json` and, if
-stored, `PAPER-full.json` and `PAPER-real.json` ([papers/results](../papers/results)); the claims themselves are in the
-experiments' files (`tresse explain claims`).
+A paper's name leads to how it was read, and to what does not hold, and why. `make site` makes a page for each paper, with its
+figures drawn from our results, the published numbers beside ours, all claims with their verdicts, and the reasons for
+differences. [papers/results](../papers/results) has the verdicts with every digit, and `tresse explain claims` explains
+the claims in the experiments' files.
 
 To reproduce everything:
 
-    make reproduction    # all five papers, and these pages; PROFILE=full, PAPERS=xmp
+    make reproduction    # all five papers, and this page; PROFILE=full, PAPERS=xmp
     tresse paper xmp     # one paper, shown as it runs
     make testbed         # those on real hosts, as root
 ";
@@ -85,8 +85,9 @@ fn table(stored: &[Stored]) -> String {
     text += "\
         | paper | profile | claims that hold | in a reading | numbers within 20 % | time | 0.1.0: claims, numbers |\n\
         |---|---|---|---|---|---|---|\n";
-    for s in stored {
-        let paper = format!("[{0}](reproduction/{0}.md)", s.paper.name);
+    // Runs of which nothing counts, such as experiments whose claims all contradict the paper, have no line.
+    for s in stored.iter().filter(|s| s.results.summary.claims + s.results.summary.numbers > 0) {
+        let paper = format!("[{0}](../papers/{0}/README.md)", s.paper.name);
         let then = earlier.get(s.runs.name()).and_then(|papers| papers.get(s.paper.name));
         let mut runs = if s.runs == Runs::Real { "real hosts" } else { s.runs.name() }.to_owned();
         runs.extend(s.earlier_models().iter().map(|model| format!(", model {model}")));

@@ -1,4 +1,4 @@
-//! The sentences that explain differences: each once on a page of a paper, with a number and the results that
+//! The sentences that explain differences: each once on the page of a paper, with a number and the results that
 //! it explains.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use tresse_experiment::keys::Experiment;
 
 use super::markdown::{counted, file};
 
-/// The sentences of a paper in the order in which its pages refer to them.
+/// The sentences of a paper in the order in which its page refers to them.
 #[derive(Debug, Default)]
 pub(super) struct Whys {
     sentences: Vec<Why>,
@@ -38,7 +38,7 @@ impl Whys {
                 None => *numbers += 1,
             }
         }
-        format!("[why {0}](why.md#why-{0})", index + 1)
+        format!("[why {0}](#why-{0})", index + 1)
     }
 
     /// All of them, as a numbered list; empty if there are none.
@@ -50,7 +50,7 @@ impl Whys {
                 if *numbers > 0 {
                     of.push(counted(*numbers, "number"));
                 }
-                format!("[{0}]({0}.md) {1}", file(name), of.join(", "))
+                format!("[{0}](#{0}) {1}", file(name), of.join(", "))
             });
             let places = places.collect::<Vec<_>>().join("; ");
             let first = why.places.first().map_or("", |(name, ..)| name);
@@ -68,8 +68,6 @@ pub(super) struct Anchors {
     /// The experiments with a claim of this name; those where it is not another reading come first.
     claims: BTreeMap<String, Vec<String>>,
     named: BTreeSet<(String, String)>,
-    /// Claims that contradict their paper: they are on a separate page.
-    apart: BTreeSet<(String, String)>,
 }
 
 impl Anchors {
@@ -85,8 +83,6 @@ impl Anchors {
             }
         }
         for (name, experiment) in experiments {
-            let apart = experiment.claims.iter().filter(|claim| claim.contradicts.is_some());
-            own.apart.extend(apart.map(|claim| ((*name).to_owned(), claim.id.clone())));
             let of_claims = experiment.claims.iter().flat_map(|c| [&c.because, &c.contradicts]);
             let of_numbers = experiment.published.values.iter().map(|value| &value.differs);
             for sentence in of_claims.chain(of_numbers).flatten() {
@@ -117,11 +113,9 @@ impl Anchors {
         let mut text = String::new();
         let mut rest = sentence;
         for word in words(sentence) {
-            let Some((place, claim)) = self.find(word, name) else { continue };
+            let Some((place, _)) = self.find(word, name) else { continue };
             let Some(at) = rest.find(word) else { continue };
-            let place = (place, claim);
-            let page = if self.apart.contains(&place) { "contradictions" } else { file(&place.0) };
-            text += &format!("{}[{word}]({page}.md#{}-{word})", &rest[..at], file(&place.0));
+            text += &format!("{}[{word}](#{}-{word})", &rest[..at], file(&place));
             rest = &rest[at + word.len()..];
         }
         text + rest
@@ -141,14 +135,14 @@ mod tests {
     #[test]
     fn a_sentence_stands_once_with_all_that_it_is_of() {
         let mut whys = Whys::default();
-        assert_eq!(whys.link("It loses less", "xmp/fig1", Some("a-b")), "[why 1](why.md#why-1)");
-        assert_eq!(whys.link("K is low.", "xmp/fig1", None), "[why 2](why.md#why-2)");
-        assert_eq!(whys.link("It loses less", "xmp/fig1", Some("c-d")), "[why 1](why.md#why-1)");
-        assert_eq!(whys.link("It loses less", "xmp/fig4", None), "[why 1](why.md#why-1)");
+        assert_eq!(whys.link("It loses less", "xmp/fig1", Some("a-b")), "[why 1](#why-1)");
+        assert_eq!(whys.link("K is low.", "xmp/fig1", None), "[why 2](#why-2)");
+        assert_eq!(whys.link("It loses less", "xmp/fig1", Some("c-d")), "[why 1](#why-1)");
+        assert_eq!(whys.link("It loses less", "xmp/fig4", None), "[why 1](#why-1)");
         assert_eq!(
             whys.list(&Anchors::default()),
-            "1. <a id=\"why-1\"></a>It loses less. *Of [fig1](fig1.md) `a-b`, `c-d`; [fig4](fig4.md) 1 number.*\n\
-             2. <a id=\"why-2\"></a>K is low. *Of [fig1](fig1.md) 1 number.*\n"
+            "1. <a id=\"why-1\"></a>It loses less. *Of [fig1](#fig1) `a-b`, `c-d`; [fig4](#fig4) 1 number.*\n\
+             2. <a id=\"why-2\"></a>K is low. *Of [fig1](#fig1) 1 number.*\n"
         );
     }
 
@@ -156,19 +150,10 @@ mod tests {
     fn a_claim_that_a_sentence_names_is_a_link() {
         let claims: BTreeMap<String, Vec<String>> =
             [("shift-stalls".to_owned(), vec!["xmp/fig4".to_owned()])].into();
-        let mut anchors = Anchors {
-            claims,
-            named: [("xmp/fig4".to_owned(), "shift-stalls".to_owned())].into(),
-            ..Anchors::default()
-        };
+        let anchors = Anchors { claims, named: [("xmp/fig4".to_owned(), "shift-stalls".to_owned())].into() };
         assert_eq!(
             anchors.linked("It stalls (shift-stalls). shift-stalls-not", "xmp/fig1"),
-            "It stalls ([shift-stalls](fig4.md#fig4-shift-stalls)). shift-stalls-not"
-        );
-        anchors.apart = anchors.named.clone();
-        assert_eq!(
-            anchors.linked("See shift-stalls", "xmp/fig1"),
-            "See [shift-stalls](contradictions.md#fig4-shift-stalls)"
+            "It stalls ([shift-stalls](#fig4-shift-stalls)). shift-stalls-not"
         );
         assert_eq!(anchors.mark("xmp/fig4", "shift-stalls"), "<a id=\"fig4-shift-stalls\"></a>");
         assert_eq!(anchors.mark("xmp/fig4", "other-claim"), "");

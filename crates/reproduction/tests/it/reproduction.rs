@@ -1,4 +1,4 @@
-//! The sources of `docs/reproduction.md` and the pages below it: the experiments' files, and the results in
+//! The sources of `docs/reproduction.md` and of the papers' pages: the experiments' files, and the results in
 //! `papers/results/`.
 
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::read::built_in;
-use tresse_reproduction::pages::{Runs, Stored, pages};
+use tresse_reproduction::pages::{Runs, Stored, papers, scoreboard};
 use tresse_reproduction::paper;
 
 /// The kept results.
@@ -26,7 +26,7 @@ static PAGES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let figures = built_in::all().flat_map(|(name, experiment)| {
         experiment.figures.into_iter().map(move |figure| drawing(name, &figure.id))
     });
-    pages(&stored(), &figures.collect()).expect("the built-in experiments are valid")
+    papers(&stored(), &figures.collect()).expect("the built-in experiments are valid")
 });
 
 /// The papers' experiments; those of `today` belong to none.
@@ -34,21 +34,19 @@ fn of_papers() -> impl Iterator<Item = (&'static str, Experiment)> {
     built_in::all().filter(|(name, _)| !name.starts_with("today/"))
 }
 
-/// The page of a paper, such as `xmp`, or of one of its experiments, such as `xmp/fig1`; empty if there is none.
+/// The page of the paper to which an experiment, such as `xmp/fig1`, belongs.
 fn page(name: &str) -> &'static str {
-    let path = format!("reproduction/{name}.md");
-    PAGES.iter().find(|(own, _)| *own == path).map_or("", |(_, page)| page)
+    of(name.split('/').next().expect("a paper"), &PAGES)
 }
 
-/// All pages of a paper except its first.
-fn below(paper: &str, pages: &[(String, String)]) -> String {
-    let folder = format!("reproduction/{paper}/");
-    pages.iter().filter(|(path, _)| path.starts_with(&folder)).map(|(_, page)| &**page).collect()
+fn of<'a>(paper: &str, pages: &'a [(String, String)]) -> &'a str {
+    let path = format!("reproduction/{paper}.md");
+    pages.iter().find(|(own, _)| *own == path).map_or("", |(_, page)| page)
 }
 
-/// The page of the claims that contradict the paper of this experiment.
-fn contradictions(experiment: &str) -> &'static str {
-    page(&format!("{}/contradictions", experiment.split('/').next().expect("a paper")))
+/// The experiments, the claims apart and the reasons: all but the head of a page.
+fn below(page: &str) -> &str {
+    page.split_once("\n## ").expect("an experiment").1
 }
 
 /// Results match the current experiments: every number and every claim was judged, with the expected verdict
@@ -73,13 +71,12 @@ fn every_experiment_figure_claim_and_number_stands_in_its_page() {
     for (name, experiment) in of_papers() {
         let page = page(name);
         assert!(page.contains(&format!("\n    tresse run {name}")), "{name}");
-        assert!(page.lines().any(|l| l.starts_with("# ") && l.ends_with(&experiment.title)), "{name}");
+        assert!(page.lines().any(|l| l.starts_with("## ") && l.ends_with(&experiment.title)), "{name}");
         for figure in &experiment.figures {
-            let drawn = format!("![{}](../figures/{})", figure.title, drawing(name, &figure.id));
+            let drawn = format!("![{}](figures/{})", figure.title, drawing(name, &figure.id));
             assert_eq!(page.matches(&drawn).count(), 1, "{name}: {drawn}");
         }
         for claim in experiment.claims.iter().filter(|claim| claim.reading_of.is_none()) {
-            let page = if claim.contradicts.is_some() { contradictions(name) } else { page };
             assert!(page.contains(&claim.text), "{name}: {}", claim.id);
         }
         for value in &experiment.published.values {
@@ -96,7 +93,7 @@ fn every_verdict_stands_in_its_page() {
         let stored = stored();
         let Some(quick) = stored.iter().find(|s| s.paper == *paper) else { continue };
         let claims: usize = quick.results.experiments.iter().map(|e| e.comparison.claims.len()).sum();
-        let marks = below(paper.name, &PAGES).matches(['✓', '✗', '≈']).count();
+        let marks = below(page(paper.name)).matches(['✓', '✗', '≈']).count();
         assert!(marks >= claims, "{}: {marks} of {claims}", paper.name);
     }
 }
@@ -106,36 +103,37 @@ fn every_verdict_stands_in_its_page() {
 fn real_hosts_stand_in_the_pages() {
     let is_real = |stored: &Stored| stored.runs == Runs::Real;
     let (real, simulated): (Vec<_>, Vec<_>) = stored().into_iter().partition(is_real);
-    let without = pages(&simulated, &BTreeSet::new()).expect("the built-in experiments are valid");
+    let without = papers(&simulated, &BTreeSet::new()).expect("the built-in experiments are valid");
+    let board = scoreboard(&stored());
     for stored in &real {
+        let name = stored.paper.name;
+        let page = page(name);
         for own in &stored.results.experiments {
-            let page = page(&own.experiment);
             assert!(
                 page.contains(&format!("\n    tresse testbed run {}", own.experiment)),
                 "{}",
                 own.experiment
             );
         }
-        let name = stored.paper.name;
-        let page = page(name);
+        let tally = &stored.results.summary;
         let claims: usize = stored.results.experiments.iter().map(|e| e.comparison.claims.len()).sum();
-        let all = below(name, &PAGES);
-        let told = ["(real ✓", "(real ✗", "(real ≈"].map(|told| all.matches(told).count());
+        let told = ["(real ✓", "(real ✗", "(real ≈"].map(|told| page.matches(told).count());
         assert_eq!(told.iter().sum::<usize>(), claims, "{name}");
         let total =
             |page: &str| page.lines().find(|line| line.starts_with("- Quick profile")).map(str::to_owned);
-        let alone =
-            &without.iter().find(|(path, _)| path.ends_with(&format!("/{name}.md"))).expect("a page").1;
+        let alone = of(name, &without);
         assert!(total(page) == total(alone) && page.contains("\n- Real hosts: "), "{name}");
-        assert!(!below(name, &without).contains("(real ") && !alone.contains("*real*"), "{name}");
-        assert!(PAGES[0].1.contains(&format!("| [{name}](reproduction/{name}.md) | real hosts | ")));
+        assert!(!alone.contains("(real ") && !alone.contains("*real*"), "{name}");
+        let has_line = board.contains(&format!("| [{name}](../papers/{name}/README.md) | real hosts | "));
+        assert_eq!(has_line, tally.claims + tally.numbers > 0, "{name}");
     }
-    assert!(!real.is_empty() && !without[0].1.contains("| real hosts |"));
+    assert!(!real.is_empty() && !scoreboard(&simulated).contains("| real hosts |"));
 }
 
 /// The sentences of a paper that say why something differs, without links.
 fn whys(paper: &str) -> String {
-    let mut parts = page(&format!("{paper}/why")).split("](");
+    let list = page(paper).split_once("<a id=\"why\">").map_or("", |(_, list)| list);
+    let mut parts = list.split("](");
     let mut text = parts.next().unwrap_or_default().replace('[', "");
     for part in parts {
         text += &part.split_once(')').map_or("", |(_, rest)| rest).replace('[', "");
@@ -163,20 +161,12 @@ fn every_reason_stands_once() {
     }
 }
 
-/// Links between the pages lead somewhere.
+/// Links within a page lead somewhere; those to other files are checked where links of all pages are.
 #[test]
 fn every_place_that_is_linked_is_there() {
     for (path, page) in PAGES.iter() {
-        let folder = Path::new(path).parent().expect("a folder");
-        for target in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let (to, anchor) = target.split_once('#').unwrap_or((target, ""));
-            // Links to other files are checked where links of all pages are.
-            if !to.ends_with(".md") || to.starts_with("..") || !folder.starts_with("reproduction/") {
-                continue;
-            }
-            let to = folder.join(to);
-            let (_, there) = PAGES.iter().find(|(own, _)| to == Path::new(own)).expect(target);
-            assert!(anchor.is_empty() || there.contains(&format!("<a id=\"{anchor}\">")), "{path}: {target}");
+        for target in page.split("](#").skip(1).filter_map(|rest| rest.split(')').next()) {
+            assert!(page.contains(&format!("<a id=\"{target}\">")), "{path}: {target}");
         }
         for id in page.split("<a id=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
             assert_eq!(page.matches(&format!("<a id=\"{id}\">")).count(), 1, "{path}: {id}");
@@ -184,10 +174,9 @@ fn every_place_that_is_linked_is_there() {
     }
 }
 
-/// The first page is one screen.
+/// The overview is one screen.
 #[test]
 fn the_scoreboard_is_short() {
-    let (path, page) = &PAGES[0];
-    assert_eq!(path, "reproduction.md");
+    let page = scoreboard(&stored());
     assert!(page.lines().count() <= 60 && page.split_whitespace().count() < 600, "{page}");
 }

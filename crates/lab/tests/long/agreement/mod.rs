@@ -1,4 +1,4 @@
-//! Fluid models against packets, on two links: the tables of "Fluid and packets" in `docs/optimum/`.
+//! Fluid models against packets, on two links: the tables of "Fluid and packets" in `validation/optimum/`.
 
 #[allow(dead_code)] // A part of it is used here.
 #[path = "../../../../sim/tests/it/common/mod.rs"]

@@ -1,6 +1,6 @@
-//! The tables of fluid models against packets in `docs/optimum/`, each in a page of its own between two lines with its name.
+//! The tables of fluid models against packets in `validation/optimum/`, each in a page of its own between two lines with its name.
 
-const PAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/optimum");
+const PAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../validation/optimum");
 
 /// Writes the tables instead of comparing them.
 const UPDATE: &str = "TRESSE_UPDATE_DOCS";

@@ -4,21 +4,22 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// The links of `file` to files and places that do not exist, one line for each. `root` is the folder of the
-/// repository, which contains everything that a link may name.
-pub fn broken(root: &Path, file: &Path) -> Vec<String> {
-    let text = fs::read_to_string(root.join(file)).expect("it can be read");
+/// The links of `file` to files and places that do not exist, one line for each. One of `roots` contains the file, and
+/// everything that a link may name.
+pub fn broken(roots: &[&Path], file: &Path) -> Vec<String> {
+    let find = |path: &Path| roots.iter().map(|root| root.join(path)).find(|path| path.exists());
+    let text = fs::read_to_string(find(file).expect("a page")).expect("it can be read");
     let folder = file.parent().unwrap_or(Path::new(""));
     let mut wrong = Vec::new();
     for (line, target) in links(&text) {
         let (path, anchor) = target.split_once('#').unwrap_or((&target, ""));
         let to = if path.is_empty() { Some(file.to_owned()) } else { joined(folder, path) };
-        let what = match to.filter(|to| root.join(to).exists()) {
+        let what = match to.and_then(|to| find(&to)) {
             None => "no such file",
             Some(_) if anchor.is_empty() => continue,
             Some(to) => {
                 let is_page = to.extension().is_some_and(|e| e == "md");
-                let page = if is_page { fs::read_to_string(root.join(to)) } else { Ok(String::new()) };
+                let page = if is_page { fs::read_to_string(to) } else { Ok(String::new()) };
                 match places(&page.expect("it can be read")).contains(anchor) {
                     true => continue,
                     false => "no such place in it",
