@@ -1,7 +1,6 @@
 //! `tresse paper`: the experiments of a paper, one after the other.
 
 use std::fs;
-use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
 use serde_json::{Value, json};

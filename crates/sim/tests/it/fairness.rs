@@ -73,9 +73,7 @@ fn xmp_flows_in_step_may_stay_unequal() {
 
 /// The goodput of a connection with two subflows over that of one with one subflow, for each offset.
 fn two_beside_one(two: &str, one: &str, link: Bottleneck, rtt_us: u64, acking: Acking) -> Vec<f64> {
-    // As many packets at any rate.
-    let time = MEASURE / (link.rate / GIGABIT).max(1);
-    beside(link, rtt_us, time, |id, net| match id {
+    beside(link, rtt_us, MEASURE, |id, net| match id {
         0 => flow(id, &scheme(two, &[]), acking, ENDLESS, vec![net.path(0, 0); 2]),
         _ => flow(id, &scheme(one, &[]), acking, ENDLESS, vec![net.path(1, 0)]),
     })

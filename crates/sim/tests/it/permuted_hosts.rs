@@ -52,7 +52,6 @@ fn rates(schemes: &[&str], seed: u64, start: impl Fn(u32) -> Time) -> Vec<f64> {
 }
 
 /// How many runs there are for each host; `make test-all` takes twelve, whose means are closer to each other.
-#[expect(clippy::disallowed_methods, reason = "asks how many; no result depends on it")]
 fn seeds() -> u64 {
     if std::env::var_os("TRESSE_TEST_ALL").is_some() { 12 } else { 6 }
 }
