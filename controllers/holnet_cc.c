@@ -152,11 +152,14 @@ static u32 holnet_cc_congestion(struct subflow *s, enum cause cause)
 	return max_u32(s->cwnd - max_u32((u32)((part + 1) / 2), 1), 2);
 }
 
+/* At 200 us and rates near X windows have 2 to 8 packets, and steps of whole packets are coarse. */
+#define CC_TOLERANCE 450
+
 /* weight price (x/X)^-alpha is the congestion per round trip at rate x. */
 #define HOLNET_CC_UTILITY                                                      \
 	.utility = UTILITY_ALPHA_FAIR, .alpha = VALUE_OF(alpha), .reference = VALUE_OF(reference), \
 	.weight = VALUE_OF(weight), .scale = VALUE_OF(price), .standing = STANDING_PROVED, \
-	.source = "THESIS (2.5), (2.7), (2.19)", .caveat = SLIDING_CAVEAT
+	.source = "THESIS (2.5), (2.7), (2.19)", .caveat = SLIDING_CAVEAT, .tolerance = CC_TOLERANCE
 
 CONTROLLER(holnet_cc,
 	.title = "HOLNET CC: weighted alpha-fair rates",
@@ -166,7 +169,8 @@ CONTROLLER(holnet_cc,
 	.parameters = parameter_table,
 	.parameter_count = CC_PARAMETER_COUNT,
 	MAXIMISES({ HOLNET_CC_UTILITY }),
-	FOLLOWS({ .kind = LAW_SLIDING_ALPHA_FAIR, .gain = VALUE_OF(gamma) }),
+	FOLLOWS({ .kind = LAW_SLIDING_ALPHA_FAIR, .gain = VALUE_OF(gamma),
+		  .tolerance = CC_TOLERANCE }),
 	.grow = holnet_cc_grow,
 	.congestion = holnet_cc_congestion);
 
@@ -178,7 +182,8 @@ CONTROLLER(holnet_cc_ecn,
 	.parameters = parameter_table,
 	.parameter_count = CC_PARAMETER_COUNT,
 	MAXIMISES({ HOLNET_CC_UTILITY }),
-	FOLLOWS({ .kind = LAW_SLIDING_ALPHA_FAIR, .gain = VALUE_OF(gamma) }),
+	FOLLOWS({ .kind = LAW_SLIDING_ALPHA_FAIR, .gain = VALUE_OF(gamma),
+		  .tolerance = CC_TOLERANCE }),
 	.grow = holnet_cc_grow,
 	.congestion = holnet_cc_congestion);
 
@@ -190,7 +195,8 @@ CONTROLLER(holnet_cc_cos,
 	.min_cwnd = 2,
 	WITH_PARAMETERS,
 	MAXIMISES({ HOLNET_CC_UTILITY, HOLNET_BOUNDS }),
-	FOLLOWS({ .kind = LAW_SLIDING_ALPHA_FAIR, .gain = VALUE_OF(gamma), HOLNET_FACTORS }),
+	FOLLOWS({ .kind = LAW_SLIDING_ALPHA_FAIR, .gain = VALUE_OF(gamma), HOLNET_FACTORS,
+		  .tolerance = CC_TOLERANCE }),
 	.grow = holnet_cc_cos_grow,
 	.congestion = holnet_cc_congestion);
 
@@ -202,6 +208,7 @@ CONTROLLER(holnet_cc_cos_ecn,
 	.min_cwnd = 2,
 	WITH_PARAMETERS,
 	MAXIMISES({ HOLNET_CC_UTILITY, HOLNET_BOUNDS }),
-	FOLLOWS({ .kind = LAW_SLIDING_ALPHA_FAIR, .gain = VALUE_OF(gamma), HOLNET_FACTORS }),
+	FOLLOWS({ .kind = LAW_SLIDING_ALPHA_FAIR, .gain = VALUE_OF(gamma), HOLNET_FACTORS,
+		  .tolerance = CC_TOLERANCE }),
 	.grow = holnet_cc_cos_grow,
 	.congestion = holnet_cc_congestion);

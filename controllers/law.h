@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
  * What a controller maximises and the law that its windows follow, as data beside its hooks. No hook reads
- * it, and the kernel's build leaves it out: `tresse optimum` computes with it. Rates x are a path's, y is the flow's over all its paths; T is a path's RTT, w
+ * it, and the kernel's build leaves it out: `tresse optimum` computes with it, and `tresse controller check`
+ * compares it with the code. Rates x are a path's, y is the flow's over all its paths; T is a path's RTT, w
  * its window in packets.
  *
  *   CONTROLLER(mine, …,
@@ -84,7 +85,7 @@ struct objective {
 	const char *source; /* paper and equation; NULL: the controller's */
 	const char *caveat; /* what the source leaves out, a sentence; NULL: nothing */
 	u32 tolerance; /* by how much the code's mean rate may differ from the one that U asks for at a price,
-	                  1/1000; 0: 100 */
+	                  1/1000; 0: 200 */
 };
 
 /* The average motion of a window in congestion avoidance (dw/dt, or dx/dt), without a floor. */
@@ -127,7 +128,7 @@ struct fluid_law {
 	struct quantity cut, divisor; /* of CUT_PART: 1 and 2 */
 	struct quantity gain;         /* g of CUT_MARKED; g of a sliding mode at rate `.reference`, or its gamma */
 	struct quantity r_max, r_min; /* r of a sliding mode outside of the bounds (THESIS (2.14)): 3 and 0.1 */
-	u32 tolerance; /* by how much the code's mean rate may differ from the law's, 1/1000; 0: 100 */
+	u32 tolerance; /* by how much the code's mean rate may differ from the law's, 1/1000; 0: 200 */
 };
 
 /* Reno's utility for comparison: the source has none, but is meant to be fair to TCP. */

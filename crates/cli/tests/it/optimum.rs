@@ -153,7 +153,7 @@ fn both_commands_agree() {
 fn a_users_controller_has_the_optimum_that_its_file_declares() {
     let dir = TempDir::new().expect("a temporary folder");
     let text = own_controller();
-    let place = |part: &str| text.find(part).expect("Reno declares itself");
+    let place = |part: &str| text.rfind(part).expect("Reno declares itself");
     let text = [&text[..place("\tMAXIMISES(")], &text[place("\tWINDOW")..]].concat();
     std::fs::write(dir.path().join("mine.c"), &text).expect("a file");
     let own = ["--controller", "mine.c", "--set", "schemes.xmp.controller=mine", "--only", "scheme=xmp"];
@@ -236,7 +236,7 @@ fn a_parameter_outside_the_fluid_models_range_is_named() {
     let dir = TempDir::new().expect("a temporary folder");
     let set = ["--set", "schemes.e.controller=eutcp", "--set", "schemes.e.parameters.gamma=2000"];
     let report = json(&dir, &[&SMALL_FABRIC[..], &set, &["--only", "scheme=e"]].concat());
-    let told = "scheme `e` with gamma = 2000/1000: the fluid model needs gamma above 0 and below 2";
+    let told = "scheme `e` with gamma = 2000/1000: the fluid model needs a cut above 0 and below the window";
     assert_eq!(report["cases"][0]["no_fluid"], told);
 }
 

@@ -236,8 +236,9 @@ pub struct Follows {
     pub tolerance: u32,
 }
 
-/// The tolerance of an entry that declares none, 1/1000.
-const TOLERANCE: u32 = 100;
+/// The tolerance of an entry that declares none, 1/1000: small windows are whole packets, and a trial has about a
+/// thousand signals.
+const TOLERANCE: u32 = 200;
 
 impl Controller {
     /// The entries of `MAXIMISES`, of the second name if it has its own.

@@ -94,7 +94,7 @@ fn once_each_round(growth: Growth, cut: Cut, subflows: &[Subflow], context: Cont
 }
 
 /// What a round without a signal adds to each window; `cuts` are those of a round.
-fn growths(growth: Growth, subflows: &[Subflow], cuts: &[f64]) -> Vec<f64> {
+pub(super) fn growths(growth: Growth, subflows: &[Subflow], cuts: &[f64]) -> Vec<f64> {
     let total = total_rate(subflows);
     let top = fastest(subflows) / total;
     let linked = linked_increase(subflows);
@@ -123,7 +123,7 @@ fn growths(growth: Growth, subflows: &[Subflow], cuts: &[f64]) -> Vec<f64> {
 }
 
 /// What a signal takes from a window; `fastest` is the largest rate of the connection's paths.
-fn taken(cut: Cut, s: &Subflow, fastest: f64) -> f64 {
+pub(super) fn taken(cut: Cut, s: &Subflow, fastest: f64) -> f64 {
     match cut {
         Cut::Part { factor, divisor } => factor * s.window / divisor,
         Cut::Balanced => s.window / 2.0 * (fastest / s.rate()).min(1.5),

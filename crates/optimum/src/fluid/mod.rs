@@ -38,8 +38,10 @@ mod price;
 mod rest;
 mod solve;
 mod system;
+mod walk;
 
 pub use controller::connections;
 pub use law::{Answer, Cut, Growth, Law, RateBounds};
 pub use network::{Balancer, Connection, Feedback, FluidError, Link, Network, Path, Signal};
 pub use solve::{Fluid, State};
+pub(crate) use walk::Walk;
