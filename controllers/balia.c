@@ -117,5 +117,7 @@ CONTROLLER(balia,
 	.min_cwnd = 1,
 	.single = "reno",
 	WITH_PARAMETERS,
+	MAXIMISES(RENO_INSTEAD(POOLED, "THESIS §3.2, of Peng et al. (ToN 2016)")),
+	FOLLOWS({ .growth = GROWTH_BALANCED, .cutting = CUT_BALANCED }),
 	.grow = balia_grow,
 	.congestion = balia_congestion);

@@ -44,12 +44,17 @@ static u32 halving_cut(struct subflow *s, enum cause cause)
 	return bos_congestion(s, state_of(s), cause, 2);
 }
 
+#define BOS_CAVEAT "The price is the probability that a round is marked; RTTs are constant."
+
 CONTROLLER(bos,
 	.title = "BOS: one packet per round and a constant cut on marks; XMP on a single path",
 	.source = "XMP §2.1, Alg. 1",
 	.signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_CE_EXACT,
 	.min_cwnd = 2,
 	WITH_PARAMETERS,
+	MAXIMISES({ .utility = UTILITY_BOS, .beta = VALUE_OF(beta), .standing = STANDING_PROVED,
+		    .source = "XMP (2)-(4)", .caveat = BOS_CAVEAT }),
+	FOLLOWS({ .growth = GROWTH_BY_SHORTEST, .divisor = VALUE_OF(beta), .answers = ANSWERS_ROUNDS }),
 	.ack = bos_on_ack,
 	.grow = bos_on_grow,
 	.congestion = bos_cut);
@@ -59,6 +64,9 @@ CONTROLLER(halving,
 	.source = "XMP §2.1, Fig. 1 (c) and (d)",
 	.signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_CE_EXACT,
 	.min_cwnd = 2,
+	MAXIMISES({ .utility = UTILITY_BOS, .beta = NUMBER(2), .standing = STANDING_PROVED,
+		    .source = "XMP (2)-(4)", .caveat = BOS_CAVEAT }),
+	FOLLOWS({ .growth = GROWTH_BY_SHORTEST, .answers = ANSWERS_ROUNDS }),
 	.ack = bos_on_ack,
 	.grow = bos_on_grow,
 	.congestion = halving_cut);

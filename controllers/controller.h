@@ -24,9 +24,10 @@ typedef __INT32_TYPE__ s32;
 typedef __UINT64_TYPE__ u64;
 
 #include "fix.h"
+#include "law.h"
 
 /* Raised whenever the layout or the meaning of anything below changes. */
-#define TRESSE_CONTROLLER_ABI 4
+#define TRESSE_CONTROLLER_ABI 5
 
 /* Linux gives 13 words of private state; the kernel's wrapper needs 4 of them. */
 #define PRIVATE_WORDS 9
@@ -165,9 +166,12 @@ struct controller {
 	u32 coupled;      /* 1: the increase looks at the siblings */
 	u32 min_cwnd;     /* `congestion` never cuts below it, packets (a timeout sets 1) */
 	u32 parameter_count;
+	u32 objective_count, law_count;
 	const char *name, *title, *source;
 	const char *single; /* the controller that it is with one subflow and its defaults; NULL: none */
 	const struct parameter *parameters;
+	const struct objective *objectives; /* MAXIMISES */
+	const struct fluid_law *laws;       /* FOLLOWS */
 
 	/* Once, before anything else. May set private state. */
 	void (*init)(struct subflow *s);
@@ -207,10 +211,13 @@ struct controller {
 	u32 (*report)(struct subflow *s, const struct report *r);
 };
 
-/* A second name for a controller, with a title and a source of its own; all else is the controller's. */
+/* A second name for a controller, with a title and a source of its own, and what that source says of the
+   utility, if it says something else; the rest is the controller's. */
 struct alias {
 	const struct controller *of;
 	const char *name, *title, *source;
+	const struct objective *objectives; /* MAXIMISES; NULL: the controller's */
+	u32 objective_count;
 };
 
 /*

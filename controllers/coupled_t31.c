@@ -39,4 +39,11 @@ static u64 increase(const struct subflow *s)
 CONTROLLER(coupled_t31,
 	.title = "Fully coupled increases: the thesis's line for LIA, as printed",
 	.source = "THESIS Table 3.1, LIA (Coupled)",
+	/* From w/y^2 = p/2 at equilibrium: U' = 2/(T y)^2 = p. */
+	MAXIMISES({ .utility = UTILITY_ALPHA_FAIR, .alpha = NUMBER(2), .unit = UNIT_WINDOW, .weight = NUMBER(2),
+		    .pooling = POOLED, .price = PRICE_PACKETS, .standing = STANDING_CLAIMED,
+		    .source = "THESIS Table 3.1 (LIA, coupled), after Kelly and Voice [17]",
+		    .caveat = "For independent losses and equal RTTs; only the best paths are used.",
+		    .tolerance = 250 }), /* the mean of random cuts is below the window where they balance growth */
+	FOLLOWS({ .kind = LAW_UNKNOWN }),
 	COUPLED_WINDOW);

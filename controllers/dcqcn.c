@@ -144,4 +144,6 @@ CONTROLLER(dcqcn,
 	.signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_PACKETS,
 	.min_cwnd = 1,
 	WITH_PARAMETERS,
+	MAXIMISES(LOG_INSTEAD(PRICE_ROUNDS, "Zhu et al. (SIGCOMM 2015)")),
+	FOLLOWS({ .kind = LAW_UNKNOWN }),
 	.report = dcqcn_report);

@@ -32,4 +32,7 @@ CONTROLLER(ewtcp,
 	.title = "EWTCP: equally weighted TCPs, none of which uses the others' windows",
 	.source = "Honda et al., PFLDNeT 2009; THESIS Table 3.1",
 	WITH_PARAMETERS,
+	MAXIMISES({ .utility = UTILITY_TCP, .coefficients = { .rule = VALUE_OF(rule) },
+		    .standing = STANDING_CLAIMED, .source = "THESIS §3.4.1, (3.11)", .caveat = WEIGHT_CAVEAT }),
+	FOLLOWS({ .growth = GROWTH_SEPARATE, .weights = { .rule = VALUE_OF(rule) } }),
 	COUPLED_WINDOW);

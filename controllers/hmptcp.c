@@ -40,4 +40,7 @@ CONTROLLER(hmptcp,
 	.title = "H-MPTCP: the larger increase of EMPTCP and WMPTCP, with weights for prices",
 	.source = "THESIS (4.3)-(4.5)",
 	WITH_PARAMETERS,
+	MAXIMISES({ .source = "THESIS (4.3)-(4.5)",
+		    .caveat = "The larger of two increases; §6 leaves a NUM-optimal hybrid to future work." }),
+	FOLLOWS({ .growth = GROWTH_LARGER, .weights = PLACE_WEIGHTS }),
 	COUPLED_WINDOW);

@@ -26,6 +26,13 @@ DECLARE_STATE(struct holnet)
 	P(r_max, 3000, 1000, 15000, "1/1000", "r below theta")        \
 	P(r_min, 100, 0, 999, "1/1000", "r from Theta on")
 
+/* The same for MAXIMISES and FOLLOWS. */
+#define HOLNET_BOUNDS .min_rate = VALUE_OF(min_rate), .max_rate = VALUE_OF(max_rate)
+#define HOLNET_FACTORS .r_max = VALUE_OF(r_max), .r_min = VALUE_OF(r_min)
+
+#define SLIDING_CAVEAT \
+	"Proved for rates in sliding mode; windows and feedback delays are not covered."
+
 /*
  * r, 1/1000, by eq. (2.14), for the rate `amount` / `time` in kbit/s: as products, exact, and with nothing
  * to divide. amount is below 2^63, time below 2^27 and the bounds below 2^30.

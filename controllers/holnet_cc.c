@@ -152,6 +152,15 @@ static u32 holnet_cc_congestion(struct subflow *s, enum cause cause)
 	return max_u32(s->cwnd - max_u32((u32)((part + 1) / 2), 1), 2);
 }
 
+/* At 200 us and rates near X windows have 2 to 8 packets, and steps of whole packets are coarse. */
+#define CC_TOLERANCE 450
+
+/* weight price (x/X)^-alpha is the congestion per round trip at rate x. */
+#define HOLNET_CC_UTILITY                                                      \
+	.utility = UTILITY_ALPHA_FAIR, .alpha = VALUE_OF(alpha), .reference = VALUE_OF(reference), \
+	.weight = VALUE_OF(weight), .scale = VALUE_OF(price), .standing = STANDING_PROVED, \
+	.source = "THESIS (2.5), (2.7), (2.19)", .caveat = SLIDING_CAVEAT, .tolerance = CC_TOLERANCE
+
 CONTROLLER(holnet_cc,
 	.title = "HOLNET CC: weighted alpha-fair rates",
 	.source = "THESIS eq. (2.19)",
@@ -159,6 +168,9 @@ CONTROLLER(holnet_cc,
 	.min_cwnd = 2,
 	.parameters = parameter_table,
 	.parameter_count = CC_PARAMETER_COUNT,
+	MAXIMISES({ HOLNET_CC_UTILITY }),
+	FOLLOWS({ .kind = LAW_SLIDING_ALPHA_FAIR, .gain = VALUE_OF(gamma),
+		  .tolerance = CC_TOLERANCE }),
 	.grow = holnet_cc_grow,
 	.congestion = holnet_cc_congestion);
 
@@ -169,6 +181,9 @@ CONTROLLER(holnet_cc_ecn,
 	.min_cwnd = 2,
 	.parameters = parameter_table,
 	.parameter_count = CC_PARAMETER_COUNT,
+	MAXIMISES({ HOLNET_CC_UTILITY }),
+	FOLLOWS({ .kind = LAW_SLIDING_ALPHA_FAIR, .gain = VALUE_OF(gamma),
+		  .tolerance = CC_TOLERANCE }),
 	.grow = holnet_cc_grow,
 	.congestion = holnet_cc_congestion);
 
@@ -179,6 +194,9 @@ CONTROLLER(holnet_cc_cos,
 	.exceptions = EXCEPTION_LOWERS,
 	.min_cwnd = 2,
 	WITH_PARAMETERS,
+	MAXIMISES({ HOLNET_CC_UTILITY, HOLNET_BOUNDS }),
+	FOLLOWS({ .kind = LAW_SLIDING_ALPHA_FAIR, .gain = VALUE_OF(gamma), HOLNET_FACTORS,
+		  .tolerance = CC_TOLERANCE }),
 	.grow = holnet_cc_cos_grow,
 	.congestion = holnet_cc_congestion);
 
@@ -189,5 +207,8 @@ CONTROLLER(holnet_cc_cos_ecn,
 	.exceptions = EXCEPTION_LOWERS,
 	.min_cwnd = 2,
 	WITH_PARAMETERS,
+	MAXIMISES({ HOLNET_CC_UTILITY, HOLNET_BOUNDS }),
+	FOLLOWS({ .kind = LAW_SLIDING_ALPHA_FAIR, .gain = VALUE_OF(gamma), HOLNET_FACTORS,
+		  .tolerance = CC_TOLERANCE }),
 	.grow = holnet_cc_cos_grow,
 	.congestion = holnet_cc_congestion);

@@ -131,6 +131,17 @@ static u32 holnet_mcc_congestion(struct subflow *s, enum cause cause)
 	return max_u32(s->cwnd - (u32)fix_mul_shr(s->cwnd, power_of(s, &rates), 63) - 1, 2);
 }
 
+/* On two paths: validation/optimum/laws.md. */
+#define MCC_TOLERANCE 350
+
+/* epsilon log y, epsilon two packets an RTT. */
+#define HOLNET_MCC_UTILITY                                                     \
+	.utility = UTILITY_ALPHA_FAIR, .unit = UNIT_WINDOW, .weight = NUMBER(2), .pooling = POOLED, \
+	.standing = STANDING_PROVED, .source = "THESIS §2.4.2, (2.20)",        \
+	.caveat = "Proved for rates in sliding mode and equal RTTs, because each subflow's ε is two packets in " \
+		  "its own RTT; windows and feedback delays are not covered.",           \
+	.tolerance = MCC_TOLERANCE
+
 CONTROLLER(holnet_mcc,
 	.title = "HOLNET MCC: AIMD over several paths",
 	.source = "THESIS eq. (2.20)",
@@ -138,6 +149,8 @@ CONTROLLER(holnet_mcc,
 	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,
 	.coupled = 1,
 	.min_cwnd = 2,
+	MAXIMISES({ HOLNET_MCC_UTILITY }),
+	FOLLOWS({ .kind = LAW_SLIDING_LOG, .tolerance = MCC_TOLERANCE }),
 	.grow = holnet_mcc_grow,
 	.congestion = holnet_mcc_congestion);
 
@@ -148,6 +161,8 @@ CONTROLLER(holnet_mcc_ecn,
 	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,
 	.coupled = 1,
 	.min_cwnd = 2,
+	MAXIMISES({ HOLNET_MCC_UTILITY }),
+	FOLLOWS({ .kind = LAW_SLIDING_LOG, .tolerance = MCC_TOLERANCE }),
 	.grow = holnet_mcc_grow,
 	.congestion = holnet_mcc_congestion);
 
@@ -159,6 +174,8 @@ CONTROLLER(holnet_mcc_cos,
 	.coupled = 1,
 	.min_cwnd = 2,
 	WITH_PARAMETERS,
+	MAXIMISES({ HOLNET_MCC_UTILITY, HOLNET_BOUNDS }),
+	FOLLOWS({ .kind = LAW_SLIDING_LOG, .tolerance = MCC_TOLERANCE }),
 	.grow = holnet_mcc_cos_grow,
 	.congestion = holnet_mcc_congestion);
 
@@ -170,5 +187,7 @@ CONTROLLER(holnet_mcc_cos_ecn,
 	.coupled = 1,
 	.min_cwnd = 2,
 	WITH_PARAMETERS,
+	MAXIMISES({ HOLNET_MCC_UTILITY, HOLNET_BOUNDS }),
+	FOLLOWS({ .kind = LAW_SLIDING_LOG, .tolerance = MCC_TOLERANCE }),
 	.grow = holnet_mcc_cos_grow,
 	.congestion = holnet_mcc_congestion);

@@ -119,4 +119,6 @@ CONTROLLER(hpcc,
 	.signals = SIGNAL_LOSS | SIGNAL_PACKETS | SIGNAL_TELEMETRY,
 	.min_cwnd = 1,
 	WITH_PARAMETERS,
+	MAXIMISES(LOG_INSTEAD(PRICE_DELAY, "Li et al. (SIGCOMM 2019)")),
+	FOLLOWS({ .kind = LAW_UNKNOWN }),
 	.report = hpcc_report);

@@ -62,4 +62,6 @@ CONTROLLER(mprdma,
 	.signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_PACKETS,
 	.min_cwnd = 1,
 	WITH_PARAMETERS,
+	MAXIMISES(LOG_INSTEAD(PRICE_ROUNDS, "Lu et al. (NSDI 2018)")),
+	FOLLOWS({ .kind = LAW_UNKNOWN }),
 	.report = mprdma_report);

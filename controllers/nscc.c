@@ -247,4 +247,6 @@ CONTROLLER(nscc,
 	.signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_PACKETS,
 	.min_cwnd = 1,
 	WITH_PARAMETERS,
+	MAXIMISES(LOG_INSTEAD(PRICE_ROUNDS, "uet-htsim, uec.cpp")),
+	FOLLOWS({ .kind = LAW_UNKNOWN }),
 	.report = nscc_report);

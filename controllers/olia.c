@@ -149,6 +149,8 @@ CONTROLLER(olia,
 	.coupled = 1,
 	.min_cwnd = 2,
 	.single = "reno",
+	MAXIMISES(RENO_INSTEAD(POOLED, "THESIS §3.1, of Khalili et al. (CoNEXT 2012)")),
+	FOLLOWS({ .growth = GROWTH_OPPORTUNISTIC }),
 	.ack = olia_ack,
 	.grow = olia_grow,
 	.congestion = olia_congestion);

@@ -115,4 +115,6 @@ CONTROLLER(powertcp,
 	.signals = SIGNAL_LOSS | SIGNAL_PACKETS | SIGNAL_TELEMETRY,
 	.min_cwnd = 1,
 	WITH_PARAMETERS,
+	MAXIMISES(LOG_INSTEAD(PRICE_DELAY, "Addanki et al. (NSDI 2022)")),
+	FOLLOWS({ .kind = LAW_UNKNOWN }),
 	.report = powertcp_report);

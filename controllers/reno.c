@@ -22,9 +22,15 @@ static u64 increase(const struct subflow *s)
 	return reno_increase(s);
 }
 
+#define RENO_CAVEAT \
+	"For one binary signal per round. With independent packet losses the price is 2/(T² x²), a different utility."
+
 CONTROLLER(reno,
 	.title = "Reno: one more packet per round, half the window on congestion",
 	.source = "RFC 5681 §3.1",
+	MAXIMISES({ .utility = UTILITY_TCP, .standing = STANDING_PROVED,
+		    .source = "THESIS (2.22), after Wang et al. [56]", .caveat = RENO_CAVEAT }),
+	FOLLOWS({ .growth = GROWTH_SEPARATE }),
 	WINDOW);
 
 ALIAS(newreno, reno,
@@ -33,4 +39,6 @@ ALIAS(newreno, reno,
 
 ALIAS(uncoupled, reno,
 	.title = "Reno under the name of the uncoupled reference: a separate TCP on each subflow",
-	.source = "RFC 5681 §3.1; THESIS (3.11) with omega = 1");
+	.source = "RFC 5681 §3.1; THESIS (3.11) with omega = 1",
+	MAXIMISES({ .utility = UTILITY_TCP, .standing = STANDING_PROVED,
+		    .source = "THESIS (3.11) with every ω = 1", .caveat = RENO_CAVEAT }));

@@ -34,6 +34,11 @@ static u64 increase(const struct subflow *s)
 CONTROLLER(semicoupled,
 	.title = "Semicoupled: one packet per round, shared in proportion to the subflows' rates",
 	.source = "THESIS Table 3.1; Peng et al., ToN 2016",
+	MAXIMISES({ .utility = UTILITY_TCP, .pooling = POOLED, .standing = STANDING_PROVED,
+		    .source = "THESIS (3.4), (3.10) with every γ = 1",
+		    .caveat = "For one binary signal per round and equal RTTs. With independent packet losses path "
+			      "l's price is 2/(T² x_l y), y the total: such derivatives are not symmetric, so no utility has them." }),
+	FOLLOWS({ .growth = GROWTH_SHARED }),
 	COUPLED_WINDOW);
 
 ALIAS(emptcp, semicoupled,

@@ -162,5 +162,7 @@ CONTROLLER(swift,
 	.signals = SIGNAL_LOSS | SIGNAL_PACKETS,
 	.min_cwnd = 1,
 	WITH_PARAMETERS,
+	MAXIMISES(LOG_INSTEAD(PRICE_DELAY, "Kumar et al. (SIGCOMM 2020)")),
+	FOLLOWS({ .kind = LAW_UNKNOWN }),
 	.init = swift_init,
 	.report = swift_report);

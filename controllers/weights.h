@@ -24,6 +24,14 @@ enum weight_rule { WEIGHT_ROOT = 1, WEIGHT_COUNT, WEIGHT_SQUARE };
 	P(omega_2, 0, 0, 1000, "1/1000", "weight of the third subflow; 0: 1/m")   \
 	P(omega_3, 0, 0, 1000, "1/1000", "weight of the fourth subflow; 0: 1/m, as for all later ones")
 
+/* The weights of PLACE_PARAMETERS for MAXIMISES and FOLLOWS. */
+#define PLACE_WEIGHTS                                                          \
+	{ .places = { "omega_0", "omega_1", "omega_2", "omega_3" }, .rule = NUMBER(WEIGHT_COUNT) }
+
+#define WEIGHT_CAVEAT                                                          \
+	"(3.15) approximates for large windows. Rates are proportional to ω if all flows at a link lose at " \
+	"once, and to its square root with independent losses."
+
 /* m. */
 static inline u32 subflow_count(const struct subflow *s)
 {

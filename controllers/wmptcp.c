@@ -31,4 +31,7 @@ CONTROLLER(wmptcp,
 	.title = "WMPTCP: TCPs with given weights, so that a path's price can count",
 	.source = "THESIS (4.2)",
 	WITH_PARAMETERS,
+	MAXIMISES({ .utility = UTILITY_TCP, .coefficients = PLACE_WEIGHTS,
+		    .standing = STANDING_CLAIMED, .source = "THESIS (4.2), as (3.17)", .caveat = WEIGHT_CAVEAT }),
+	FOLLOWS({ .growth = GROWTH_SEPARATE, .weights = PLACE_WEIGHTS }),
 	COUPLED_WINDOW);

@@ -99,6 +99,13 @@ CONTROLLER(gentle,
 	.coupled = 1,
 	.min_cwnd = LEAST,
 	WITH_PARAMETERS,
+	/* Its utility and its law (law.h): an optimum to compare with; held to by `tresse controller check`. */
+	MAXIMISES({ .utility = UTILITY_TCP, .beta = VALUE_OF(mark_cut), .pooling = POOLED,
+		    .standing = STANDING_CLAIMED,
+		    .caveat = "For marks; a loss takes another part of the window." }),
+	FOLLOWS({ .growth = GROWTH_SHARED, .cut = VALUE_OF(mark_cut), .divisor = NUMBER(1),
+		  .answers = ANSWERS_ROUNDS,
+		  .tolerance = 300 }), /* a share of packets, not of rates: RTTs that differ matter */
 	.ack = gentle_ack,
 	.grow = gentle_grow,
 	.congestion = gentle_congestion,

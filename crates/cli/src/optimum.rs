@@ -195,6 +195,19 @@ fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
             if case.optimum.is_some() { ": the optimum is a reference, not its goal" } else { "" };
         line(out, format!("{why}{reference}"))?;
     }
+    if !case.to_declare.is_empty() {
+        line(
+            out,
+            format!(
+                "its C file can declare it in CONTROLLER({}, …), with its own utility and law \
+                 (docs/controllers.md), for instance:",
+                case.controller
+            ),
+        )?;
+        for declared in &case.to_declare {
+            writeln!(out, "      {declared}")?;
+        }
+    }
     if let Some(optimum) = &case.optimum {
         line(out, format!("total utility: {:.9e}", optimum.utility))?;
         let dearest: Vec<String> = optimum

@@ -19,6 +19,7 @@ mod group;
 mod header;
 mod hooks;
 mod included;
+pub mod law;
 mod load;
 mod mistakes;
 mod parameters;

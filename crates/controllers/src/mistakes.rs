@@ -13,6 +13,7 @@ impl Controller {
         }
         self.check_flags().map_err(|wrong| format!("{name}: {wrong}"))?;
         self.raw.check_hooks().map_err(|wrong| format!("{name}: {wrong}"))?;
+        self.check_laws().map_err(|wrong| format!("{name}: {wrong}"))?;
         check_defaults(name, &self.parameters())
     }
 

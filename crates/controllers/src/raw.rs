@@ -4,10 +4,11 @@ use std::ffi::c_char;
 
 use serde::{Deserialize, Serialize};
 
+use crate::law::raw::{RawLaw, RawObjective};
 use crate::parameters::RawParameter;
 
 /// `TRESSE_CONTROLLER_ABI`: raised whenever the layout or the meaning of the contract changes.
-pub(crate) const ABI: u32 = 4;
+pub(crate) const ABI: u32 = 5;
 
 /// The default payload of a full packet, bytes.
 const DEFAULT_MSS: u32 = 1460;
@@ -268,11 +269,15 @@ pub(crate) struct RawController {
     pub coupled: u32,
     pub min_cwnd: u32,
     pub parameter_count: u32,
+    pub objective_count: u32,
+    pub law_count: u32,
     pub name: *const c_char,
     pub title: *const c_char,
     pub source: *const c_char,
     pub single: *const c_char,
     pub parameters: *const RawParameter,
+    pub objectives: *const RawObjective,
+    pub laws: *const RawLaw,
     pub init: Option<unsafe extern "C" fn(*mut Subflow)>,
     pub ack: Option<unsafe extern "C" fn(*mut Subflow, *const Ack)>,
     pub grow: Option<unsafe extern "C" fn(*mut Subflow, *const Ack)>,
@@ -288,6 +293,8 @@ pub(crate) struct RawAlias {
     pub name: *const c_char,
     pub title: *const c_char,
     pub source: *const c_char,
+    pub objectives: *const RawObjective,
+    pub objective_count: u32,
 }
 
 /// `SIGNAL_PACKETS` and `SIGNAL_TELEMETRY`.

@@ -34,7 +34,7 @@ pub(crate) mod generated {
 #[derive(Clone, Copy)]
 pub struct Controller {
     pub(crate) raw: &'static RawController,
-    alias: Option<&'static RawAlias>,
+    pub(crate) alias: Option<&'static RawAlias>,
     text: &'static str,
     file: Option<&'static UserFile>,
 }

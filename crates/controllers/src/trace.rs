@@ -116,6 +116,12 @@ impl Hosts {
         Self((0..subflows).map(host).collect())
     }
 
+    /// The window of subflow `i` before its last cut, as long as packets are outstanding that were sent before it.
+    pub(crate) fn window_before_cut(&self, i: usize) -> Option<u32> {
+        let host = &self.0[i];
+        (host.reduction_left > 0).then_some(host.before.max(1))
+    }
+
     /// Plays `event` on the `group` whose subflows these are.
     ///
     /// # Panics

@@ -26,6 +26,7 @@ pub mod store;
 pub mod topology_report;
 
 pub use engine::worker::undivided;
+pub use optimum::agreement::{Agreement, Judged, TrialEntry, agreement};
 pub use optimum::report::{OptimumCase, OptimumReport, optimum};
 pub use record::claim::ClaimResult;
 pub use record::metric::Metric;

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod agreement;
 pub mod claims;
 mod cone;
 pub mod distance;

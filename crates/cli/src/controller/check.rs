@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use tresse_controllers::check::{Breach, Invariant, SCRIPTS, Statistics, check_apart};
 use tresse_controllers::{ConfiguredController, Controller};
+use tresse_lab::{Agreement, Judged, TrialEntry, agreement};
 
 use crate::ebpf::{self, Program};
 use crate::failure::Failure;
@@ -33,6 +34,12 @@ use crate::table::Table;
 /// If declared, not_above_reno and rtt_ratios (.claims) and single (.single) must hold too. Departures
 /// are declared in .exceptions.
 ///
+/// What the file declares of its law (FOLLOWS) and its utility (MAXIMISES) is compared with its code: the
+/// hooks are driven with random losses or marks of packets and of rounds, or with queueing delays, on one
+/// path and on two, and the table shows the mean rates beside those of the law under the same signals, and
+/// beside the rate that the utility asks for at its price. A law, or a utility that the source claims, that
+/// differs by more than its `.tolerance` (20 % if none is declared) ends the check with exit code 1.
+///
 /// If something breaks, the shortest script found that shows it is printed, for `tresse controller
 /// trace FILE --script -`, and the exit code is 1. The exit code is 2 if the file does not compile. If
 /// the kernel's verifier cannot be run (no root, no clang), a line says so, and the other checks decide.
@@ -61,15 +68,24 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let controller = super::controller(&args.controller)?;
     let kernel = verify(controller)?;
     let held = hold(controller)?;
+    // Code that breaks its contract need not return.
+    let agrees = match held {
+        Ok(_) => Some(agree(controller)?),
+        Err(_) => None,
+    };
     if args.json {
-        print_json(&json(&controller, &held, &kernel))?;
+        print_json(&json(&controller, &held, agrees.as_ref(), &kernel))?;
     }
     for note in notes(&controller) {
         writeln!(io::stderr(), "note: {note}")?;
     }
     match held {
-        Ok(statistics) if !args.json => tell(&controller, statistics, kernel),
-        Ok(_) => Ok(()),
+        Ok(statistics) => {
+            if !args.json {
+                tell(&controller, statistics, kernel)?;
+            }
+            agrees.map_or(Ok(()), |agrees| judge(&controller, &agrees, args.json))
+        }
         Err(breach) => {
             if !args.json {
                 write!(io::stdout(), "{breach}")?;
@@ -86,6 +102,87 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 pub fn hold(controller: Controller) -> Result<Held, Failure> {
     check_apart(controller, SCRIPTS)
         .map_err(|error| Failure::Machine(format!("cannot start a process for the controller: {error}")))
+}
+
+/// Compares the code with the law and the utility that its file declares.
+///
+/// # Errors
+/// If no process can be started for it, or if a hook ended it.
+fn agree(controller: Controller) -> Result<Agreement, Failure> {
+    agreement(controller)
+        .map_err(|error| Failure::Machine(format!("cannot start a process for the controller: {error}")))?
+        .map_err(|end| super::ended(end, controller))
+}
+
+/// Prints the comparison, and fails if the code does not do what is declared.
+fn judge(controller: &Controller, agrees: &Agreement, json: bool) -> Result<(), Failure> {
+    if !json {
+        write!(io::stdout(), "{}", comparison(agrees))?;
+    }
+    let name = controller.name();
+    let differs = |judged: Option<Judged>| judged.filter(|j| !j.holds());
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let (what, macro_name, judged) = match (differs(agrees.law), differs(agrees.utility)) {
+        (Some(judged), _) => ("the law", "FOLLOWS", judged),
+        (None, Some(judged)) => ("the utility", "MAXIMISES", judged),
+        (None, None) => return Ok(()),
+    };
+    Err(Failure::Check(format!(
+        "{name} differs from {what} that it declares by up to {} of the rate; at most {} are allowed\n\n\
+         hint: correct {macro_name}, or the hooks; what an approximation leaves is declared as `.tolerance`, in 1/1000",
+        percent(judged.largest_error),
+        percent(judged.tolerance),
+    )))
+}
+
+/// The rates of the trials, and the largest differences.
+fn comparison(agrees: &Agreement) -> String {
+    let Agreement { law, utility, trials } = agrees;
+    if trials.is_empty() || (law.is_none() && utility.is_none()) {
+        return String::new();
+    }
+    let mut table =
+        Table::new(&["signals", "paths", "code, pkt/s", "law", "apart %", "utility", "apart %"]).labels(2);
+    for trial in trials {
+        let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
+        let apart =
+            |error: Option<f64>| error.map_or_else(|| "-".to_owned(), |e| format!("{:.1}", 100.0 * e));
+        table.row(vec![
+            trial.signals.to_owned(),
+            paths(trial),
+            rate(Some(trial.code_pkts_per_s)),
+            rate(trial.law_pkts_per_s),
+            apart(trial.law_error),
+            rate(trial.utility_pkts_per_s),
+            apart(trial.utility_error),
+        ]);
+    }
+    let line = |what: &str, judged: &Option<Judged>| match judged {
+        None => format!("{what}: not declared for these signals\n"),
+        Some(judged) => {
+            let Judged { largest_error, tolerance, is_judged } = judged;
+            let (error, allowed) = (100.0 * largest_error, 100.0 * tolerance);
+            match is_judged {
+                true => format!("{what}: at most {error:.1} % from the code; {allowed:.1} % are allowed\n"),
+                false => format!(
+                    "{what}: at most {error:.1} % from the code; used instead of its own, so not judged\n"
+                ),
+            }
+        }
+    };
+    format!("\n{table}{}{}", line("law", law), line("utility", utility))
+}
+
+/// The paths of a trial: RTT with the probability of a signal, or with the delay that queues add.
+fn paths(trial: &TrialEntry) -> String {
+    let path = |i: usize| {
+        let us = f64::from(trial.rtt_ns[i]) / 1e3;
+        match trial.signals {
+            "delay" => format!("{us} + {} us", f64::from(trial.delay_ns[i]) / 1e3),
+            _ => format!("{us} us {}", trial.probability[i]),
+        }
+    };
+    (0..trial.rtt_ns.len()).map(path).collect::<Vec<_>>().join(", ")
 }
 
 /// Submits the eBPF build to the kernel's verifier.
@@ -168,6 +265,14 @@ fn notes(controller: &Controller) -> Vec<String> {
             notes.push(format!("{name} has no .congestion; neither a loss nor a mark cuts its window"));
         }
     }
+    for (declared, line) in [
+        (controller.declares_utility(), "what it maximises (MAXIMISES)"),
+        (controller.declares_law(), "the law that it follows (FOLLOWS)"),
+    ] {
+        if !declared {
+            notes.push(format!("{name} does not declare {line}: it has no optimum to compare with"));
+        }
+    }
     if let Some(why) = controller.why_not_attachable() {
         notes.push(format!("{name} cannot be attached: {why}"));
     }
@@ -197,7 +302,12 @@ fn tell(controller: &Controller, statistics: Statistics, kernel: Kernel) -> Resu
     Ok(())
 }
 
-fn json(controller: &Controller, held: &Held, kernel: &Kernel) -> serde_json::Value {
+fn json(
+    controller: &Controller,
+    held: &Held,
+    agrees: Option<&Agreement>,
+    kernel: &Kernel,
+) -> serde_json::Value {
     let statistics = held.as_ref().ok();
     serde_json::json!({
         "schema": "tresse/controller-check/1",
@@ -209,6 +319,7 @@ fn json(controller: &Controller, held: &Held, kernel: &Kernel) -> serde_json::Va
             "settings": statistics.map(|s| s.settings),
             "broken": held.as_ref().err().map(|breach| breach_json(breach)),
         },
+        "agreement": agrees,
         "programs": kernel.as_ref().ok(),
         "programs_skipped": kernel.as_ref().err(),
     })

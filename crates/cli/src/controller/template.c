@@ -95,6 +95,11 @@ CONTROLLER(NAME,
 	.min_cwnd = LEAST,
 	/* .single = "reno", if with one subflow and its defaults it is Reno: checked too */
 	WITH_PARAMETERS,
+	/* Its utility and its law (law.h): an optimum to compare with; held to by `tresse controller check`. */
+	MAXIMISES({ .utility = UTILITY_TCP, .beta = VALUE_OF(cut), .pooling = POOLED,
+		    .standing = STANDING_CLAIMED }),
+	FOLLOWS({ .growth = GROWTH_SHARED, .cut = VALUE_OF(cut), .divisor = NUMBER(1),
+		  .tolerance = 300 }), /* a share of packets, not of rates: RTTs that differ matter */
 	.ack = NAME_ack,
 	.grow = NAME_grow,
 	.congestion = NAME_congestion,

@@ -120,6 +120,7 @@ fn what_the_template_invites_keeps_the_contract() {
     files.push(("no timeout hook", timeout.replace(",\n\t.timeout = mine_timeout", "")));
     let parameter = without("/* Whole numbers:", "/* The floor of a cut");
     let parameter = parameter.replace("(u32)PARAMETER(s, cut)", "50").replace("\tWITH_PARAMETERS,\n", "");
+    let parameter = parameter.replace("VALUE_OF(cut)", "RATIO(1, 2)");
     files.push(("no parameter", parameter));
     for (i, (what, text)) in files.into_iter().enumerate() {
         // A name can be taken once in a process.

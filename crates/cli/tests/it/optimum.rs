@@ -148,15 +148,37 @@ fn both_commands_agree() {
     }
 }
 
+/// A user's controller is what its file declares: with two lines more it has an optimum and a fluid model.
 #[test]
-fn nothing_is_known_of_a_users_controller() {
+fn a_users_controller_has_the_optimum_that_its_file_declares() {
     let dir = TempDir::new().expect("a temporary folder");
-    std::fs::write(dir.path().join("mine.c"), own_controller()).expect("a file");
+    let text = own_controller();
+    let place = |part: &str| text.rfind(part).expect("Reno declares itself");
+    let text = [&text[..place("\tMAXIMISES(")], &text[place("\tWINDOW")..]].concat();
+    std::fs::write(dir.path().join("mine.c"), &text).expect("a file");
     let own = ["--controller", "mine.c", "--set", "schemes.xmp.controller=mine", "--only", "scheme=xmp"];
     let set = ["--set", "schemes.xmp.parameters={}", "--set", "schemes.xmp.ecn=true", "--set", "fabric.k=4"];
     let report = json(&dir, &[&SMALL[..], &own, &set].concat());
     let why = report["cases"][0]["no_optimum"].as_str().expect("a reason");
-    assert!(why.contains("it is not known what mine claims"), "{why}");
+    assert!(why.contains("mine does not declare what it maximises"), "{why}");
+    let only = ["optimum", "xmp/table1", "--only", "pattern=permutation"];
+    let case = &json(&dir, &[&only[..], &own, &set].concat())["cases"][0];
+    let lines: Vec<&str> =
+        case["to_declare"].as_array().expect("lines").iter().filter_map(Value::as_str).collect();
+    assert_eq!(lines.len(), 2, "{case}");
+
+    // What it says to add is enough.
+    let declared = format!("CONTROLLER(mine,\n\t{}", lines.join("\n\t"));
+    let text = text.replace("CONTROLLER(mine,", &declared);
+    std::fs::write(dir.path().join("mine.c"), text).expect("a file");
+    let case = &json(&dir, &[&only[..], &own, &set].concat())["cases"][0];
+    assert_eq!(
+        (&case["claim"]["standing"], &case["to_declare"]),
+        (&"claimed".into(), &Value::Null),
+        "{case}"
+    );
+    assert!(number(&case["optimum"]["goodput_mean_bps"]) > 1e8, "{case}");
+    assert!(number(&case["fluid"]["goodput_distance_mean"]) < 1.0, "{case}");
 }
 
 /// HOLNET's MCC with these classes of service on 16 hosts.
@@ -214,7 +236,7 @@ fn a_parameter_outside_the_fluid_models_range_is_named() {
     let dir = TempDir::new().expect("a temporary folder");
     let set = ["--set", "schemes.e.controller=eutcp", "--set", "schemes.e.parameters.gamma=2000"];
     let report = json(&dir, &[&SMALL_FABRIC[..], &set, &["--only", "scheme=e"]].concat());
-    let told = "scheme `e` with gamma = 2000/1000: the fluid model needs gamma above 0 and below 2";
+    let told = "scheme `e` with gamma = 2000/1000: the fluid model needs a cut above 0 and below the window";
     assert_eq!(report["cases"][0]["no_fluid"], told);
 }
 

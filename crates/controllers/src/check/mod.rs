@@ -5,6 +5,7 @@
 
 mod compare;
 mod generate;
+pub mod rates;
 mod reports;
 pub mod search;
 mod shrink;

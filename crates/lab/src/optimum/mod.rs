@@ -1,5 +1,6 @@
 //! The optimum of an experiment's flows, for comparison with a simulation and on its own.
 
+pub mod agreement;
 pub mod beside;
 pub mod report;
 pub mod round;

@@ -55,8 +55,11 @@ pub struct OptimumCase {
     /// The parts of the workload that are left out, because none of their flows starts at time 0.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// What its paper claims; none for a user's own controller.
+    /// What its paper claims; none if the controller declares nothing.
     pub claim: Option<ClaimEntry>,
+    /// The lines that its C file lacks for an optimum and a fluid model, as an example.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub to_declare: Vec<&'static str>,
     /// The other schemes that carry flows.
     pub beside: Vec<BesideEntry>,
     /// The optimum of the sum of the utilities that are claimed, or used instead.
@@ -78,7 +81,7 @@ pub struct BesideEntry {
     pub controller: &'static str,
     /// How many flows it carries.
     pub flows: usize,
-    /// What its paper claims; none for a user's own controller.
+    /// What its paper claims; none if the controller declares nothing.
     pub claim: Option<ClaimEntry>,
 }
 
@@ -236,6 +239,7 @@ fn one(case: &Case, seed: u64, links: &Links, since: Option<Time>) -> OptimumCas
             flows: begun.len(),
             left_out,
             claim: None,
+            to_declare: Vec::new(),
             beside: Vec::new(),
             optimum: None,
             no_optimum: Some(why.clone()),
@@ -271,6 +275,7 @@ fn one(case: &Case, seed: u64, links: &Links, since: Option<Time>) -> OptimumCas
         flows: round.hosts.len(),
         left_out,
         claim: own.claim.map(ClaimEntry::of),
+        to_declare: own.to_declare(),
         beside: shares.iter().map(BesideEntry::of).collect(),
         optimum: solved
             .as_ref()

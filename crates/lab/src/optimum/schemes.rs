@@ -16,7 +16,7 @@ pub struct Share<'a> {
     pub bound_scheme: &'a BoundScheme,
     /// How many flows it carries.
     pub flows: usize,
-    /// What its controller claims for the first of them; none for a user's own.
+    /// What its controller claims for the first of them; none if it declares nothing.
     pub claim: Option<&'a Claim>,
 }
 
@@ -27,19 +27,37 @@ impl Share<'_> {
     }
 
     fn price(&self) -> Price {
-        price(self.controller(), self.bound_scheme.transport.ecn)
+        price(&self.bound_scheme.controllers, self.bound_scheme.transport.ecn)
     }
 
     /// Why its controller's own paper gives no optimum to compare with.
     fn why_none(&self) -> Option<String> {
         let name = self.controller();
         match self.claim {
-            None => Some(format!("it is not known what {name} claims to maximise")),
+            None => Some(format!("{name} does not declare what it maximises")),
             Some(claim) if claim.standing == Standing::None => {
                 Some(format!("{name} claims no utility ({})", claim.source))
             }
             Some(_) => None,
         }
+    }
+
+    /// The lines that its controller's declaration lacks for an optimum and a fluid model, as a coupled or a single
+    /// Reno would have them.
+    pub fn to_declare(&self) -> Vec<&'static str> {
+        let controller = self.bound_scheme.controllers.controller();
+        let utility = match controller.coupled() {
+            true => "MAXIMISES({ .utility = UTILITY_TCP, .pooling = POOLED, .standing = STANDING_CLAIMED }),",
+            false => {
+                "MAXIMISES({ .utility = UTILITY_TCP, .pooling = SEPARATE, .standing = STANDING_CLAIMED }),"
+            }
+        };
+        let law = match controller.coupled() {
+            true => "FOLLOWS({ .growth = GROWTH_SHARED }),",
+            false => "FOLLOWS({ .growth = GROWTH_SEPARATE }),",
+        };
+        let lacks = [(utility, controller.declares_utility()), (law, controller.declares_law())];
+        lacks.into_iter().filter(|(_, declared)| !declared).map(|(line, _)| line).collect()
     }
 
     /// Its name and how many flows it carries.
@@ -85,6 +103,10 @@ pub(super) fn no_claim(schemes: &[Share]) -> Option<String> {
 
 /// Why the flows that these schemes carry have no fluid model.
 pub(super) fn no_model(schemes: &[Share]) -> String {
+    let declares = |s: &&Share| s.bound_scheme.controllers.controller().declares_law();
+    if let Some(share) = schemes.iter().find(|s| !declares(s)) {
+        return format!("{} does not declare its law", share.controller());
+    }
     let names: Vec<&str> = schemes.iter().map(Share::controller).collect();
     match &names[..] {
         [one] => format!("{one} has no fluid model for these subflows"),

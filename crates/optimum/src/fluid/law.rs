@@ -1,54 +1,18 @@
-//! The schemes that have a fluid model, with their parameters.
+//! The laws of fluid models, with their parameters.
 
-/// The part of a scheme in its fluid model: congestion avoidance without a floor of the window.
+/// The motion of windows in a fluid model: congestion avoidance without a floor of the window.
 ///
 /// w is a subflow's window in packets, T its RTT, y the rate of the connection, sums run over its paths.
-/// "Increase" is per ACKed packet, "cut" per signal that is answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
-    /// Reno on each path separately: increase 1/w, cut w/2.
-    Reno,
-    /// RFC 6356: increase min(max(w/T^2) / y^2, 1/w), cut w/2.
-    Lia,
-    /// Khalili et al. 2012: increase (w/T^2) / y^2 + a/w, cut w/2. In the algorithm, the sets behind `a`
-    /// change at once; here a path partly belongs to them within 2 % of their edge, as it does on average
-    /// when it slides along this edge.
-    Olia,
-    /// Peng et al. 2016: increase (w/T^2) / y^2 (1 + a)/2 (4 + a)/5, cut w/2 min(a, 3/2), a = max(x)/x.
-    Balia,
-    /// EWTCP, WUTCP, WMPTCP (THESIS eq. (3.17), (4.2)): increase weight/w, cut w/2.
-    Weighted {
-        /// Above 0.
-        weight: f64,
-    },
-    /// EUTCP (THESIS eq. (3.10)): increase 1/(T y), cut gamma w/2. With gamma 1 Semicoupled and EMPTCP.
-    Eutcp {
-        /// Above 0 and below 2.
-        gamma: f64,
-    },
-    /// H-MPTCP (THESIS eq. (4.5)): increase max(weight/w, 1/(T y)), cut w/2.
-    Hmptcp {
-        /// Above 0.
-        weight: f64,
-    },
-    /// XMP eq. (2), (9): delta = w/(y min T) a round, cut w/beta, once a round.
-    Xmp {
-        /// At least 1.
-        beta: f64,
-    },
-    /// DCTCP (Alizadeh et al., SIGMETRICS 2011): increase 1/w, cut w alpha/2, once a round, d(alpha)/dt =
-    /// g (F - alpha) / T. It does not grow in a round that it answers, as in Linux; the paper's grows.
-    /// A congested round has all its packets marked, so that F is the signal's probability.
-    Dctcp {
-        /// In (0, 1].
-        g: f64,
-    },
-    /// vMCC and DCM: LIA's increase, DCTCP's cut (vMCC Alg. 1). vMCC eq. (2) prints the share that is kept
-    /// instead of the share that is cut, and has no rate of marks; this is the corrected equation
-    /// `dw/dt = (I w (1 - m) - m w alpha/2) / T - loss (w/T) w/2`, m the probability of a marked round.
-    Vmcc {
-        /// In (0, 1].
-        g: f64,
+    /// Growth less cuts.
+    Window {
+        /// What a round without a signal adds.
+        growth: Growth,
+        /// What a signal takes.
+        cut: Cut,
+        /// Which signals count.
+        answer: Answer,
     },
     /// HOLNET's CC and CC-CoS, on one path or several (THESIS eq. (2.12), (2.19)) with the base utility
     /// y^(1-alpha)/(1-alpha), y in bit/s: dx/dt = gain x^alpha (1 - cg - exp(-weight/y^alpha)) a round.
@@ -79,6 +43,64 @@ pub enum Law {
     },
 }
 
+/// Packets that a round without a signal adds to a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Growth {
+    /// Reno's with weight 1; EWTCP's, WUTCP's and WMPTCP's (THESIS eq. (3.17), (4.2)).
+    Separate {
+        /// Packets a round, above 0.
+        weight: f64,
+    },
+    /// RFC 6356: min(w max(w/T^2)/y^2, 1).
+    Linked,
+    /// Khalili et al. 2012: (x/y)^2 + a. In the algorithm, the sets behind `a` change at once; here a path partly
+    /// belongs to them within 2 % of their edge, as it does on average when it slides along this edge.
+    Opportunistic,
+    /// Peng et al. 2016: (x/y)^2 (1 + a)/2 (4 + a)/5, a = max(x)/x.
+    Balanced,
+    /// EUTCP's and Semicoupled's (THESIS eq. (3.10)): x/y.
+    Shared,
+    /// H-MPTCP's (THESIS eq. (4.5)): max(weight, x/y).
+    Larger {
+        /// Packets a round, above 0.
+        weight: f64,
+    },
+    /// XMP eq. (9): w/(y min T).
+    ByShortest,
+}
+
+/// Packets that a signal takes from a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cut {
+    /// factor w / divisor: half for Reno, gamma w/2 for EUTCP (THESIS eq. (3.10)), w/beta for XMP (eq. (2)).
+    Part {
+        /// Above 0.
+        factor: f64,
+        /// Above the factor.
+        divisor: f64,
+    },
+    /// Peng et al. 2016: w/2 min(a, 3/2), a = max(x)/x.
+    Balanced,
+    /// DCTCP's (Alizadeh et al., SIGMETRICS 2011): w alpha/2, d(alpha)/dt = g (F - alpha) / T. A congested round
+    /// has all its packets marked, so that F is the signal's probability.
+    Marked {
+        /// In (0, 1].
+        g: f64,
+    },
+}
+
+/// The signals that a window answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Every one, a mark like a loss.
+    Signals,
+    /// Marks at most once a round, and no growth in a round with one, as in Linux (DCTCP's paper grows); a loss
+    /// halves the window. vMCC eq. (2) prints the share that is kept instead of the share that is cut, and has no
+    /// rate of marks; with [`Growth::Linked`] and [`Cut::Marked`] this is the corrected equation
+    /// `dw/dt = (I w (1 - m) - m w alpha/2) / T - loss (w/T) w/2`, m the probability of a marked round.
+    Rounds,
+}
+
 /// A class of service: the bounds of THESIS eq. (2.11) and the factors of (2.14).
 ///
 /// The factors change at once in the paper. Here they change over 2 % of the rate inside the bounds: this is
@@ -106,13 +128,8 @@ impl Law {
         let positive = |value: f64| value > 0.0 && value.is_finite();
         let fault = |good: bool, expected| (!good).then_some(expected);
         match *self {
-            Self::Reno | Self::Lia | Self::Olia | Self::Balia | Self::HolnetMcc => None,
-            Self::Weighted { weight } | Self::Hmptcp { weight } => {
-                fault(positive(weight), "a weight above 0")
-            }
-            Self::Eutcp { gamma } => fault(gamma > 0.0 && gamma < 2.0, "gamma above 0 and below 2"),
-            Self::Xmp { beta } => fault(beta >= 1.0 && beta.is_finite(), "beta of at least 1"),
-            Self::Dctcp { g } | Self::Vmcc { g } => fault(g > 0.0 && g <= 1.0, "g above 0 and at most 1"),
+            Self::HolnetMcc => None,
+            Self::Window { growth, cut, .. } => growth.fault().or_else(|| cut.fault()),
             Self::HolnetCc { alpha, weight, gain, bounds } => {
                 let good = positive(alpha) && positive(weight) && positive(gain);
                 fault(good, "alpha, weight and gain above 0").or_else(|| bounds.fault())
@@ -121,6 +138,30 @@ impl Law {
                 fault(positive(gamma) && positive(weight), "gamma and weight above 0")
                     .or_else(|| bounds.fault())
             }
+        }
+    }
+}
+
+impl Growth {
+    fn fault(self) -> Option<&'static str> {
+        match self {
+            Self::Separate { weight } | Self::Larger { weight } => {
+                (!(weight > 0.0 && weight.is_finite())).then_some("a weight above 0")
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Cut {
+    fn fault(self) -> Option<&'static str> {
+        match self {
+            Self::Part { factor, divisor } => {
+                let part = factor > 0.0 && divisor.is_finite() && factor < divisor;
+                (!part).then_some("a cut above 0 and below the window")
+            }
+            Self::Balanced => None,
+            Self::Marked { g } => (!(g > 0.0 && g <= 1.0)).then_some("g above 0 and at most 1"),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The laws: how each subflow's window changes, given the state of all paths of its connection.
 
 use super::heard::{Heard, each, either, in_a_round, once_a_round};
-use super::olia::alphas;
+use super::law::{Answer, Cut, Growth};
+use super::opportunistic::alphas;
 use super::{Law, RateBounds, Signal};
 
-/// Cuts per round for a path without any, so that OLIA can compare it with others.
+/// Cuts per round for a path without any, so that its quality can be compared with others.
 const RAREST: f64 = 1e-200;
 
 /// A path of a connection at one moment.
@@ -43,7 +44,7 @@ pub(super) fn is_holnet_single_rate(scheme: &Law) -> bool {
 /// DCTCP's gain, if the scheme has an alpha.
 pub(super) fn alpha_gain(scheme: &Law) -> Option<f64> {
     match scheme {
-        Law::Dctcp { g } | Law::Vmcc { g } => Some(*g),
+        Law::Window { cut: Cut::Marked { g }, .. } => Some(*g),
         _ => None,
     }
 }
@@ -51,20 +52,14 @@ pub(super) fn alpha_gain(scheme: &Law) -> Option<f64> {
 /// Packets by which each window changes in a round (T dw/dt).
 pub(super) fn changes(scheme: &Law, subflows: &[Subflow], context: Context) -> Vec<f64> {
     match *scheme {
-        Law::Xmp { beta } => {
-            let delta = |s: &Subflow| s.window / (total_rate(subflows) * shortest(subflows));
-            marked(subflows, context, delta, |s| s.window / beta)
-        }
-        Law::Dctcp { .. } => marked(subflows, context, |_| 1.0, |s| s.alpha * s.window / 2.0),
-        Law::Vmcc { .. } => {
-            let linked = linked_increase(subflows);
-            marked(subflows, context, |s| (s.window * linked).min(1.0), |s| s.alpha * s.window / 2.0)
+        Law::Window { growth, cut, answer: Answer::Signals } => every_signal(growth, cut, subflows, context),
+        Law::Window { growth, cut, answer: Answer::Rounds } => {
+            once_each_round(growth, cut, subflows, context)
         }
         Law::HolnetCc { .. } | Law::HolnetMcc | Law::HolnetUta { .. } => {
             let free: Vec<f64> = subflows.iter().map(|s| 1.0 - congested(s, context.signal)).collect();
             holnet(scheme, subflows, &free, context.packet_bits)
         }
-        _ => loss_driven(scheme, subflows, context),
     }
 }
 
@@ -73,57 +68,67 @@ pub(super) fn congested(s: &Subflow, signal: Signal) -> f64 {
     either(once_a_round(signal, s.signalled, s.window).cut, in_a_round(s.loss, s.window))
 }
 
-/// Schemes that answer every loss: `T dw/dt = grow (growth of a round) - cuts (a cut)`.
-fn loss_driven(scheme: &Law, subflows: &[Subflow], context: Context) -> Vec<f64> {
-    let heard: Vec<Heard> =
+/// [`Answer::Signals`]: `T dw/dt = grow (growth of a round) - cuts (a cut)`.
+fn every_signal(growth: Growth, cut: Cut, subflows: &[Subflow], context: Context) -> Vec<f64> {
+    let heard: Vec<_> =
         subflows.iter().map(|s| each(context.signal, s.signalled, s.loss, s.window)).collect();
-    let total = total_rate(subflows);
-    let fastest = subflows.iter().map(Subflow::rate).fold(0.0, f64::max);
-    let linked = linked_increase(subflows);
-    let opportunistic = match scheme {
-        Law::Olia => {
-            let windows: Vec<f64> = subflows.iter().map(|s| s.window).collect();
-            let qualities =
-                subflows.iter().zip(&heard).map(|(s, h)| s.window / h.cut.max(RAREST) / (s.rtt * s.rtt));
-            alphas(&windows, &qualities.collect::<Vec<_>>())
-        }
-        _ => Vec::new(),
-    };
-    let law = |(i, (s, h)): (usize, (&Subflow, &Heard))| {
-        let share = s.rate() / total;
-        let half = s.window / 2.0;
-        let (growth, cut) = match *scheme {
-            Law::Lia => ((s.window * linked).min(1.0), half),
-            Law::Olia => (share * share + opportunistic[i], half),
-            Law::Balia => {
-                // share^2 (1 + a)/2 (4 + a)/5 with a = top/share; share may be too small to divide by.
-                let top = fastest / total;
-                let growth = (share + top) * (4.0 * share + top) / 10.0;
-                (growth, half * (fastest / s.rate()).min(1.5))
-            }
-            Law::Weighted { weight } => (weight, half),
-            Law::Eutcp { gamma } => (share, gamma * half),
-            Law::Hmptcp { weight } => (share.max(weight), half),
-            _ => (1.0, half),
-        };
-        h.grow * growth - h.cut * cut
-    };
-    subflows.iter().zip(&heard).enumerate().map(law).collect()
+    let cuts: Vec<f64> = heard.iter().map(|h| h.cut).collect();
+    let growths = growths(growth, subflows, &cuts);
+    let fastest = fastest(subflows);
+    let law = |((s, h), growth): ((&Subflow, &Heard), f64)| h.grow * growth - h.cut * taken(cut, s, fastest);
+    subflows.iter().zip(&heard).zip(growths).map(law).collect()
 }
 
-/// Schemes that answer marks once a round, and halve their window at losses.
-fn marked(
-    subflows: &[Subflow],
-    context: Context,
-    growth: impl Fn(&Subflow) -> f64,
-    cut: impl Fn(&Subflow) -> f64,
-) -> Vec<f64> {
-    let law = |s: &Subflow| {
-        let heard = once_a_round(context.signal, s.signalled, s.window);
+/// [`Answer::Rounds`]: marks once a round; losses halve the window.
+fn once_each_round(growth: Growth, cut: Cut, subflows: &[Subflow], context: Context) -> Vec<f64> {
+    let heard: Vec<_> =
+        subflows.iter().map(|s| once_a_round(context.signal, s.signalled, s.window)).collect();
+    let cuts: Vec<f64> = heard.iter().map(|h| h.cut).collect();
+    let growths = growths(growth, subflows, &cuts);
+    let fastest = fastest(subflows);
+    let law = |((s, h), growth): ((&Subflow, &Heard), f64)| {
         let lost = each(Signal::PerPacket, 0.0, s.loss, s.window);
-        lost.grow * heard.grow * growth(s) - heard.cut * cut(s) - lost.cut * s.window / 2.0
+        lost.grow * h.grow * growth - h.cut * taken(cut, s, fastest) - lost.cut * s.window / 2.0
     };
-    subflows.iter().map(law).collect()
+    subflows.iter().zip(&heard).zip(growths).map(law).collect()
+}
+
+/// What a round without a signal adds to each window; `cuts` are those of a round.
+pub(super) fn growths(growth: Growth, subflows: &[Subflow], cuts: &[f64]) -> Vec<f64> {
+    let total = total_rate(subflows);
+    let top = fastest(subflows) / total;
+    let linked = linked_increase(subflows);
+    let opportunistic = if growth == Growth::Opportunistic {
+        let windows: Vec<f64> = subflows.iter().map(|s| s.window).collect();
+        let qualities =
+            subflows.iter().zip(cuts).map(|(s, cut)| s.window / cut.max(RAREST) / (s.rtt * s.rtt));
+        alphas(&windows, &qualities.collect::<Vec<_>>())
+    } else {
+        Vec::new()
+    };
+    let of = |(i, s): (usize, &Subflow)| {
+        let share = s.rate() / total;
+        match growth {
+            Growth::Separate { weight } => weight,
+            Growth::Linked => (s.window * linked).min(1.0),
+            Growth::Opportunistic => share * share + opportunistic[i],
+            // share^2 (1 + a)/2 (4 + a)/5 with a = top/share; share may be too small to divide by.
+            Growth::Balanced => (share + top) * (4.0 * share + top) / 10.0,
+            Growth::Shared => share,
+            Growth::Larger { weight } => share.max(weight),
+            Growth::ByShortest => s.window / (total * shortest(subflows)),
+        }
+    };
+    subflows.iter().enumerate().map(of).collect()
+}
+
+/// What a signal takes from a window; `fastest` is the largest rate of the connection's paths.
+pub(super) fn taken(cut: Cut, s: &Subflow, fastest: f64) -> f64 {
+    match cut {
+        Cut::Part { factor, divisor } => factor * s.window / divisor,
+        Cut::Balanced => s.window / 2.0 * (fastest / s.rate()).min(1.5),
+        Cut::Marked { .. } => s.alpha * s.window / 2.0,
+    }
 }
 
 /// HOLNET's controllers (THESIS eq. (2.12)) as the average of their sliding mode: cg, which the paper's
@@ -167,6 +172,10 @@ fn bounded(bounds: RateBounds, rate_bps: f64, free: f64) -> f64 {
 fn linked_increase(subflows: &[Subflow]) -> f64 {
     let total = total_rate(subflows);
     subflows.iter().map(|s| s.rate() / s.rtt).fold(0.0, f64::max) / (total * total)
+}
+
+fn fastest(subflows: &[Subflow]) -> f64 {
+    subflows.iter().map(Subflow::rate).fold(0.0, f64::max)
 }
 
 fn total_rate(subflows: &[Subflow]) -> f64 {

@@ -33,13 +33,15 @@ mod law;
 mod laws;
 mod lu;
 mod network;
-mod olia;
+mod opportunistic;
 mod price;
 mod rest;
 mod solve;
 mod system;
+mod walk;
 
 pub use controller::connections;
-pub use law::{Law, RateBounds};
+pub use law::{Answer, Cut, Growth, Law, RateBounds};
 pub use network::{Balancer, Connection, Feedback, FluidError, Link, Network, Path, Signal};
 pub use solve::{Fluid, State};
+pub(crate) use walk::Walk;

@@ -8,6 +8,8 @@ use tresse_optimum::problem::{Flow, Problem};
 use tresse_optimum::solve::{Optimum, solve};
 use tresse_optimum::utility::Utility;
 
+use crate::networks::{dctcp, xmp};
+
 /// Two flows on a link of 90 Mbit/s, the second with twice the weight; `weight` is common to both.
 fn shared(utility: Utility, weight: f64) -> (Problem, Optimum) {
     let mut problem = Problem::default();
@@ -165,7 +167,7 @@ fn no_model_is_better_than_another_ones() {
         assert!(model(name, set).is_none(), "{name} {set:?}");
     }
     let scheme = model("xmp", &[("beta", 6)]).expect("a model")[0].scheme;
-    assert_eq!(scheme, fluid::Law::Xmp { beta: 6.0 });
+    assert_eq!(scheme, xmp(6.0));
     let scheme = model("dctcp", &[("g_shift", 3)]).expect("a model")[0].scheme;
-    assert_eq!(scheme, fluid::Law::Dctcp { g: 0.125 });
+    assert_eq!(scheme, dctcp(0.125));
 }

@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use tresse_controllers::built_in;
 use tresse_optimum::fluid::{Connection, Fluid, Law, Link, Network, RateBounds, Signal, State};
 
-use crate::networks::{MBPS, connection, named, near, network, of_controller, path, settle};
+use crate::networks::{
+    MBPS, RENO, connection, eutcp, named, near, network, of_controller, path, settle, weighted, xmp,
+};
 
 fn mbps(state: &State, connection: usize, path: usize) -> f64 {
     state.rates_bps[connection][path] / 1e6
@@ -30,16 +32,16 @@ fn assert_rates(state: &State, expected: [f64; 3], what: &str) {
 #[test]
 fn the_thesis_two_path_optima() {
     let exact = Law::HolnetUta { weight: 1.0, gamma: 1.0, bounds: RateBounds::NONE };
-    for scheme in [Law::Eutcp { gamma: 1.0 }, exact, named("semicoupled", 2)] {
-        let rates = |private| settle(two_paths(scheme, Law::Reno, private, 1024));
+    for scheme in [eutcp(1.0), exact, named("semicoupled", 2)] {
+        let rates = |private| settle(two_paths(scheme, RENO, private, 1024));
         assert_rates(&rates(1024), [1024.0, 0.0, 1024.0], "fig. 3.3");
         assert_rates(&rates(8), [8.0, 508.0, 516.0], "fig. 3.4");
     }
     for omega in [0.25, 0.5, 0.5_f64.sqrt()] {
-        let state = settle(two_paths(Law::Weighted { weight: omega }, Law::Reno, 1024, 1024));
+        let state = settle(two_paths(weighted(omega), RENO, 1024, 1024));
         assert_rates(&state, [1024.0, 1024.0 * omega / (1.0 + omega), 1024.0 / (1.0 + omega)], "fig. 3.5");
     }
-    let hmptcp = |private| settle(two_paths(named("hmptcp", 2), Law::Reno, private, 1024));
+    let hmptcp = |private| settle(two_paths(named("hmptcp", 2), RENO, private, 1024));
     assert_rates(&hmptcp(1024), [1024.0, 1024.0 / 3.0, 2048.0 / 3.0], "fig. 4.3");
     assert_rates(&hmptcp(8), [8.0, 508.0, 516.0], "fig. 4.4");
 }
@@ -101,7 +103,7 @@ fn xmp_solves_its_utility_where_each_path_has_one_bottleneck() {
     // Fig. 7's torus: flow i on links i and i + 1.
     let capacities = [800, 1200, 2000, 1500, 500];
     let links: Vec<Link> = capacities.iter().map(|c| Link::Capacity(c * MBPS)).collect();
-    let torus = |i: usize| connection(Law::Xmp { beta }, vec![path(&[i], 0.35), path(&[(i + 1) % 5], 0.35)]);
+    let torus = |i: usize| connection(xmp(beta), vec![path(&[i], 0.35), path(&[(i + 1) % 5], 0.35)]);
     let state = settle(network(PerRound, links, (0..5).map(torus).collect()));
     for (i, paths) in state.path_probabilities.iter().enumerate() {
         let y = state.connection_rates_bps()[i] / 12_000.0;
@@ -121,7 +123,7 @@ fn xmp_solves_its_utility_where_each_path_has_one_bottleneck() {
 #[test]
 fn xmp_takes_twice_what_ecn_reno_takes() {
     let links = vec![Link::Capacity(300 * MBPS)];
-    let both = [Law::Xmp { beta: 4.0 }, Law::Reno].map(|s| connection(s, vec![path(&[0], 1.8)]));
+    let both = [xmp(4.0), RENO].map(|s| connection(s, vec![path(&[0], 1.8)]));
     let state = settle(network(PerRound, links, both.into()));
     near(mbps(&state, 0, 0), 200.0, 1e-6, "a quarter against a half");
 }
@@ -129,7 +131,7 @@ fn xmp_takes_twice_what_ecn_reno_takes() {
 #[test]
 fn per_packet_loss_splits_a_bottleneck_by_roots_and_rtts() {
     let links = vec![Link::Capacity(100 * MBPS)];
-    let flow = |weight, rtt| connection(Law::Weighted { weight }, vec![path(&[0], rtt)]);
+    let flow = |weight, rtt| connection(weighted(weight), vec![path(&[0], rtt)]);
     let state = settle(network(PerPacket, links, vec![flow(1.0, 20.0), flow(0.25, 20.0), flow(1.0, 80.0)]));
     // x = w/T, w as sqrt(weight): 1 : 1/2 : 1/4.
     near(mbps(&state, 0, 0), 400.0 / 7.0, 1e-6, "the first");
@@ -155,7 +157,7 @@ fn every_scheme_fills_one_link_alone_and_shares_it_with_itself() {
 fn an_idle_link_has_no_price() {
     // No path takes the third link.
     let links = [10, 11, 5].map(|c| Link::Capacity(c * MBPS)).to_vec();
-    let flow = connection(Law::Reno, vec![path(&[0, 1], 20.0)]);
+    let flow = connection(RENO, vec![path(&[0, 1], 20.0)]);
     let state = settle(network(PerPacket, links, vec![flow]));
     near(state.loads_bps[1], 10e6, 1e-6, "the narrower link limits");
     assert!(state.link_probabilities[1] < 1e-10 && state.link_probabilities[0] > 1e-4, "{state:?}");
@@ -164,7 +166,7 @@ fn an_idle_link_has_no_price() {
 
 #[test]
 fn rates_follow_a_capacity_that_changes() {
-    let mut thesis = two_paths(Law::Eutcp { gamma: 1.0 }, Law::Reno, 1024, 1024);
+    let mut thesis = two_paths(eutcp(1.0), RENO, 1024, 1024);
     thesis.connections[0].min_window_pkts = 2.0;
     thesis.connections[1].min_window_pkts = 2.0;
     let mut fluid = Fluid::new(thesis).unwrap();

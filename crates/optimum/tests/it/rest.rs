@@ -7,6 +7,8 @@ use tresse_optimum::fluid::{Connection, Fluid, FluidError, Law, Link, Network, P
 use tresse_units::Stream;
 use tresse_workload::{Permutation, Size};
 
+use crate::networks::{LIA, dctcp, xmp};
+
 /// A permutation on a fat tree of 16 hosts, each flow over `count` cores; 1 Gbit/s.
 fn fat_tree(scheme: &Law, count: u32) -> Network {
     let none = Threshold::UNLIMITED;
@@ -54,7 +56,7 @@ fn distance(a: &State, b: &State) -> f64 {
 /// With one path per flow there is one rest point; both integration and implicit steps end there.
 #[test]
 fn implicit_steps_end_where_the_motion_ends() {
-    let network = fat_tree(&Law::Dctcp { g: 1.0 / 16.0 }, 1);
+    let network = fat_tree(&dctcp(1.0 / 16.0), 1);
     let followed = Fluid::new(network.clone()).unwrap().equilibrium().unwrap();
     let found = Fluid::new(network).unwrap().equilibrium_within(FEW).unwrap();
     assert!(found.time_s < followed.time_s, "the motion was not followed to its end");
@@ -64,7 +66,7 @@ fn implicit_steps_end_where_the_motion_ends() {
 /// The state found is at rest, stays there when integration continues, and fills the links that it can.
 #[test]
 fn what_is_found_is_at_rest() {
-    for (scheme, count) in [(Law::Lia, 2), (Law::Xmp { beta: 4.0 }, 2), (Law::Xmp { beta: 4.0 }, 4)] {
+    for (scheme, count) in [(LIA, 2), (xmp(4.0), 2), (xmp(4.0), 4)] {
         let mut fluid = Fluid::new(fat_tree(&scheme, count)).unwrap();
         let found = fluid.equilibrium_within(FEW).unwrap();
         let later = fluid.advance(1.0, 1).unwrap().pop().unwrap();
@@ -80,7 +82,7 @@ fn what_is_found_is_at_rest() {
 #[test]
 fn what_never_rests_is_said_so() {
     let path = Path { links: vec![0], rtt_ps: 1_000_000_000, loss: 0.0 };
-    let connection = Connection { scheme: Law::Lia, paths: vec![path], min_window_pkts: 0.0, balancer: None };
+    let connection = Connection { scheme: LIA, paths: vec![path], min_window_pkts: 0.0, balancer: None };
     let network = Network {
         packet_bytes: 1500,
         signal: Signal::PerPacket,

@@ -2,10 +2,46 @@
 
 use tresse_controllers::{ConfiguredController, find};
 use tresse_optimum::claims::Subflows;
-use tresse_optimum::fluid::{self, Connection, Fluid, Law, Link, Network, Path, Signal, State};
+use tresse_optimum::fluid::{
+    self, Answer, Connection, Cut, Fluid, Growth, Law, Link, Network, Path, Signal, State,
+};
 
 pub const MBPS: u64 = 1_000_000;
 pub const MILLISECOND_PS: u64 = 1_000_000_000;
+
+const HALF: Cut = Cut::Part { factor: 1.0, divisor: 2.0 };
+
+pub const RENO: Law = weighted(1.0);
+pub const LIA: Law = Law::Window { growth: Growth::Linked, cut: HALF, answer: Answer::Signals };
+pub const OLIA: Law = Law::Window { growth: Growth::Opportunistic, cut: HALF, answer: Answer::Signals };
+pub const BALIA: Law = Law::Window { growth: Growth::Balanced, cut: Cut::Balanced, answer: Answer::Signals };
+
+pub const fn weighted(weight: f64) -> Law {
+    Law::Window { growth: Growth::Separate { weight }, cut: HALF, answer: Answer::Signals }
+}
+
+pub const fn hmptcp(weight: f64) -> Law {
+    Law::Window { growth: Growth::Larger { weight }, cut: HALF, answer: Answer::Signals }
+}
+
+pub const fn eutcp(gamma: f64) -> Law {
+    let cut = Cut::Part { factor: gamma, divisor: 2.0 };
+    Law::Window { growth: Growth::Shared, cut, answer: Answer::Signals }
+}
+
+pub const fn xmp(beta: f64) -> Law {
+    let cut = Cut::Part { factor: 1.0, divisor: beta };
+    Law::Window { growth: Growth::ByShortest, cut, answer: Answer::Rounds }
+}
+
+pub const fn dctcp(g: f64) -> Law {
+    let growth = Growth::Separate { weight: 1.0 };
+    Law::Window { growth, cut: Cut::Marked { g }, answer: Answer::Rounds }
+}
+
+pub const fn vmcc(g: f64) -> Law {
+    Law::Window { growth: Growth::Linked, cut: Cut::Marked { g }, answer: Answer::Rounds }
+}
 
 pub fn path(links: &[usize], rtt_ms: f64) -> Path {
     Path { links: links.to_vec(), rtt_ps: (rtt_ms * MILLISECOND_PS as f64) as u64, loss: 0.0 }

@@ -1,7 +1,7 @@
 //! The claims of controllers, and that each is a solvable problem.
 
-use tresse_controllers::{ConfiguredController, Controller, all, find};
-use tresse_optimum::claims::{Claim, Standing, Subflows, claim, claim_of};
+use tresse_controllers::{ConfiguredController, agent, all, find};
+use tresse_optimum::claims::{Claim, Price, Standing, Subflows, claim, price};
 use tresse_optimum::problem::{Pooling, Problem};
 use tresse_optimum::solve::solve;
 use tresse_optimum::utility::Utility;
@@ -11,38 +11,36 @@ use super::common::near;
 const SUBFLOWS: Subflows = Subflows { rtts: &[200e-6, 400e-6], packet: 12_000.0 };
 
 fn of(name: &str, set: &[(&str, u64)]) -> Claim {
-    let value = |name: &str| set.iter().find(|s| s.0 == name).map(|s| s.1);
-    claim_of(name, &value, SUBFLOWS).unwrap_or_else(|| panic!("{name}"))
-}
-
-/// Nothing is known about those of sprayed transports.
-fn of_tcp() -> impl Iterator<Item = Controller> {
-    all().into_iter().filter(|controller| !controller.reports())
+    let scheme = ConfiguredController::new(find(name).unwrap(), set.iter().copied()).unwrap();
+    claim(&scheme, SUBFLOWS).unwrap_or_else(|| panic!("{name}"))
 }
 
 #[test]
-fn every_built_in_controller_of_tcp_has_an_entry() {
-    for controller in of_tcp() {
+fn every_built_in_controller_declares_what_it_maximises_and_its_law() {
+    for controller in all() {
         let scheme = ConfiguredController::new(controller, []).unwrap();
         let claim =
-            claim(&scheme, SUBFLOWS).unwrap_or_else(|| panic!("{} is not in claims.rs", controller.name()));
+            claim(&scheme, SUBFLOWS).unwrap_or_else(|| panic!("{} has no MAXIMISES", controller.name()));
+        assert!(controller.declares_law(), "{} has no FOLLOWS", controller.name());
         assert!(claim.standing == Standing::None || claim.objective.is_some(), "{}", controller.name());
         assert!(!claim.source.is_empty());
     }
-    assert_eq!(claim_of("somebody's", &|_| None, SUBFLOWS), None);
+    let agent = ConfiguredController::new(agent(), []).unwrap();
+    assert_eq!(claim(&agent, SUBFLOWS), None);
+    assert_eq!(price(&agent, false), Price::Losses);
 }
 
 #[test]
 fn the_claimed_problems_can_be_solved() {
     // Next to a Reno flow on the second of two links.
-    for controller in of_tcp() {
+    for controller in all() {
         let scheme = ConfiguredController::new(controller, []).unwrap();
         let Some(objective) = claim(&scheme, SUBFLOWS).unwrap().objective else { continue };
         let mut p = Problem::default();
         let links = [p.link("private", 100e6), p.link("shared", 1e9)];
         p.flows.push(objective.flow("it", [vec![links[0]], vec![links[1]]]));
-        let reno =
-            claim_of("reno", &|_| None, Subflows { rtts: &[200e-6], ..SUBFLOWS }).unwrap().objective.unwrap();
+        let reno = ConfiguredController::new(find("reno").unwrap(), []).unwrap();
+        let reno = claim(&reno, Subflows { rtts: &[200e-6], ..SUBFLOWS }).unwrap().objective.unwrap();
         p.flows.push(reno.flow("reno", [vec![links[1]]]));
         let o = solve(&p).unwrap_or_else(|e| panic!("{}: {e}", controller.name()));
         near(o.rates[0][0], 100e6, 1e-6);

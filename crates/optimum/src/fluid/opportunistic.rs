@@ -1,4 +1,4 @@
-//! OLIA's alpha: which paths gain and which give.
+//! OLIA's alpha (Khalili et al. 2012): which paths gain and which give.
 
 /// A path within this share of the largest partly belongs to the largest.
 const BAND: f64 = 0.02;
