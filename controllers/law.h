@@ -107,6 +107,7 @@ enum growth {
 	GROWTH_SHARED,        /* x/y (THESIS (3.10)) */
 	GROWTH_LARGER,        /* max(weight, x/y) (THESIS (4.5)) */
 	GROWTH_BY_SHORTEST,   /* w/(y min T) (XMP (9)) */
+	GROWTH_BY_WINDOW,     /* w/(sum of w): GROWTH_SHARED, if the RTTs are alike */
 };
 
 /* Packets that a signal takes. */

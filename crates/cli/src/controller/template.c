@@ -98,8 +98,7 @@ CONTROLLER(NAME,
 	/* Its utility and its law (law.h): an optimum to compare with; held to by `tresse controller check`. */
 	MAXIMISES({ .utility = UTILITY_TCP, .beta = VALUE_OF(cut), .pooling = POOLED,
 		    .standing = STANDING_CLAIMED }),
-	FOLLOWS({ .growth = GROWTH_SHARED, .cut = VALUE_OF(cut), .divisor = NUMBER(1),
-		  .tolerance = 300 }), /* a share of packets, not of rates: RTTs that differ matter */
+	FOLLOWS({ .growth = GROWTH_BY_WINDOW, .cut = VALUE_OF(cut), .divisor = NUMBER(1) }),
 	.ack = NAME_ack,
 	.grow = NAME_grow,
 	.congestion = NAME_congestion,

@@ -130,6 +130,8 @@ pub enum GrowthKind {
     Larger,
     /// XMP (9).
     ByShortest,
+    /// The path's share of the windows.
+    ByWindow,
 }
 
 impl Word for GrowthKind {
@@ -141,6 +143,7 @@ impl Word for GrowthKind {
         Self::Shared,
         Self::Larger,
         Self::ByShortest,
+        Self::ByWindow,
     ];
 }
 

@@ -275,7 +275,7 @@ fn one(case: &Case, seed: u64, links: &Links, since: Option<Time>) -> OptimumCas
         flows: round.hosts.len(),
         left_out,
         claim: own.claim.map(ClaimEntry::of),
-        to_declare: own.to_declare(),
+        to_declare: own.missing_declarations(),
         beside: shares.iter().map(BesideEntry::of).collect(),
         optimum: solved
             .as_ref()

@@ -44,7 +44,7 @@ impl Share<'_> {
 
     /// The lines that its controller's declaration lacks for an optimum and a fluid model, as a coupled or a single
     /// Reno would have them.
-    pub fn to_declare(&self) -> Vec<&'static str> {
+    pub fn missing_declarations(&self) -> Vec<&'static str> {
         let controller = self.bound_scheme.controllers.controller();
         let utility = match controller.coupled() {
             true => "MAXIMISES({ .utility = UTILITY_TCP, .pooling = POOLED, .standing = STANDING_CLAIMED }),",

@@ -53,6 +53,7 @@ fn window(controllers: &ConfiguredController, declared: &Follows, subflows: Subf
         GrowthKind::Shared => Growth::Shared,
         GrowthKind::Larger => Growth::Larger { weight: weight()? },
         GrowthKind::ByShortest => Growth::ByShortest,
+        GrowthKind::ByWindow => Growth::ByWindow,
     };
     let cut = match declared.cutting {
         CutKind::Part => Cut::Part {

@@ -67,6 +67,8 @@ pub enum Growth {
     },
     /// XMP eq. (9): w/(y min T).
     ByShortest,
+    /// w over the sum of w: what EUTCP's is if a controller counts packets a round instead of a second.
+    ByWindow,
 }
 
 /// Packets that a signal takes from a window.

@@ -97,6 +97,7 @@ fn once_each_round(growth: Growth, cut: Cut, subflows: &[Subflow], context: Cont
 pub(super) fn growths(growth: Growth, subflows: &[Subflow], cuts: &[f64]) -> Vec<f64> {
     let total = total_rate(subflows);
     let top = fastest(subflows) / total;
+    let windows: f64 = subflows.iter().map(|s| s.window).sum();
     let linked = linked_increase(subflows);
     let opportunistic = if growth == Growth::Opportunistic {
         let windows: Vec<f64> = subflows.iter().map(|s| s.window).collect();
@@ -117,6 +118,7 @@ pub(super) fn growths(growth: Growth, subflows: &[Subflow], cuts: &[f64]) -> Vec
             Growth::Shared => share,
             Growth::Larger { weight } => share.max(weight),
             Growth::ByShortest => s.window / (total * shortest(subflows)),
+            Growth::ByWindow => s.window / windows,
         }
     };
     subflows.iter().enumerate().map(of).collect()
