@@ -15,7 +15,7 @@ export default defineConfig({
           name: "browser",
           include: ["tests/browser/*.test.ts"],
           environment: "node",
-          testTimeout: 60_000,
+          testTimeout: 300_000,
           hookTimeout: 300_000,
         },
       },
