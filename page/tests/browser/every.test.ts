@@ -2,14 +2,13 @@
  * Every built-in experiment's page: a second of each run is enough to see that its figures can be drawn. `make test` takes
  * every fourth, `make test-all` (TRESSE_TEST_ALL) all.
  */
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { dir, end, filled, launch, opened, TRESSE } from "./page";
+import { dir, end, filled, launch, opened, TRESSE, tresse } from "./page";
 
 /** How long each experiment runs, once its folder is there, before it is interrupted. */
 const RUNS_MS = 400;
@@ -45,7 +44,7 @@ async function problems(name: string): Promise<string[]> {
   const folder = await begun(name);
   const file = `${folder}.html`;
   try {
-    await promisify(execFile)(TRESSE, ["report", folder, "-o", file]);
+    await tresse("report", folder, "-o", file);
   } catch (cause) {
     return [`${name}: ${cause}`];
   }
@@ -69,7 +68,7 @@ async function problems(name: string): Promise<string[]> {
 }
 
 it("has a page for the built-in experiments, without an error", { timeout: 600_000 }, async () => {
-  const list = JSON.parse(execFileSync(TRESSE, ["list", "experiments", "--json"], { encoding: "utf8" }));
+  const list = JSON.parse((await tresse("list", "experiments", "--json")).stdout);
   const names: string[] = list.experiments.map((one: { name: string }) => one.name);
   expect(names.length).toBeGreaterThanOrEqual(58);
   const wrong: string[] = [];

@@ -10,7 +10,7 @@ let file: string;
 let head: PageHead;
 
 beforeAll(async () => {
-  ({ file, head } = pageOf([[]]));
+  ({ file, head } = await pageOf([[]]));
   browser = await launch();
 });
 
@@ -184,7 +184,7 @@ describe("the page of a run", () => {
 
 describe("the page of two runs", () => {
   it("has both in every figure, and their differences", async () => {
-    const two = pageOf([[], ["--seed", "2", "--set", "fabric.mark=20pkt"]]);
+    const two = await pageOf([[], ["--seed", "2", "--set", "fabric.mark=20pkt"]]);
     const { page, said } = await opened(browser, two.file);
     await drawAll(page);
     const bars = await rowsOf(page, "bars");

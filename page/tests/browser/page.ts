@@ -1,9 +1,10 @@
 /** A real run, its page with the template as it is built now, and a browser that has no network. */
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import type { Rows } from "../../src/charts/rows";
 import type { PageHead } from "../../src/data/contract";
@@ -25,31 +26,32 @@ const experiment = join(
 mkdirSync(dirname(experiment));
 copyFileSync(join(here, "small.toml"), experiment);
 
+/** A page, and what is at its head. */
+type Reported = { file: string; head: PageHead };
+
 /** The page of a run of `small.toml` with these arguments, in the template of `dist`. */
-export function pageOf(runs: string[][]): { file: string; head: PageHead } {
-  const folders = runs.map((args, place) => {
-    const out = join(dir, `small-${Math.random().toString(36).slice(2)}-${place}`);
-    run(out, args);
-    return out;
-  });
+export async function pageOf(runs: string[][]): Promise<Reported> {
+  const folders = runs.map((_, place) => join(dir, `small-${Math.random().toString(36).slice(2)}-${place}`));
+  for (const [place, args] of runs.entries()) await run(folders[place] as string, args);
   return reported(`${folders[0]}.html`, folders);
 }
 
 /** The page of a folder with two such runs, which says that it is of a twin. */
-export function pageOfTwin(simulated: string[], real: string[]): { file: string; head: PageHead } {
+export async function pageOfTwin(simulated: string[], real: string[]): Promise<Reported> {
   const folder = join(dir, `twin-${Math.random().toString(36).slice(2)}`);
-  run(join(folder, "simulated"), simulated);
-  run(join(folder, "real"), real);
+  await run(join(folder, "simulated"), simulated);
+  await run(join(folder, "real"), real);
   writeFileSync(join(folder, "twin.json"), '{ "schema": "tresse/twin/1" }');
   return reported(`${folder}.html`, [folder]);
 }
 
-function run(out: string, args: string[]): void {
-  execFileSync(TRESSE, ["run", experiment, "--out", out, ...args], { stdio: "pipe" });
-}
+/** Runs the command. A worker of Vitest that waits synchronously cannot answer, and has failed after a minute. */
+export const tresse = (...args: string[]) => promisify(execFile)(TRESSE, args, { maxBuffer: 1 << 26 });
 
-function reported(file: string, folders: string[]): { file: string; head: PageHead } {
-  execFileSync(TRESSE, ["report", ...folders, "-o", file], { stdio: "pipe" });
+const run = (out: string, args: string[]) => tresse("run", experiment, "--out", out, ...args);
+
+async function reported(file: string, folders: string[]): Promise<Reported> {
+  await tresse("report", ...folders, "-o", file);
   const data = filled(file);
   const json = data.find((script) => script.includes('id="tresse-head"')) ?? "";
   const head = JSON.parse(json.replace(/^<script[^>]*>/, "").replace(/<\/script>$/, "")) as PageHead;

@@ -10,7 +10,7 @@ let page: Page;
 let said: string[];
 
 beforeAll(async () => {
-  const { file } = pageOf([[]]);
+  const { file } = await pageOf([[]]);
   browser = await launch();
   ({ page, said } = await opened(browser, file));
   await drawAll(page);

@@ -15,7 +15,7 @@ let said: string[];
 let ids: string[];
 
 beforeAll(async () => {
-  const { file, head } = pageOfTwin(FEW, [...FEW, "--seed", "2"]);
+  const { file, head } = await pageOfTwin(FEW, [...FEW, "--seed", "2"]);
   ids = head.runs.map((run) => run.id);
   browser = await launch();
   ({ page, said } = await opened(browser, file));
