@@ -45,6 +45,9 @@ enum utility {
 	UTILITY_BOS,        /* s log(1 + x/s), s = beta packets in T (XMP (4), (6)) */
 };
 
+/* A .tolerance: the source means other signals than those that `tresse controller check` tries. */
+#define NOT_JUDGED 0xffffffff
+
 /* How the paths of a flow count. */
 enum pooling {
 	SEPARATE, /* sum_j c_j U(x_j): each by itself, with its own T */
@@ -85,7 +88,7 @@ struct objective {
 	const char *source; /* paper and equation; NULL: the controller's */
 	const char *caveat; /* what the source leaves out, a sentence; NULL: nothing */
 	u32 tolerance; /* by how much the code's mean rate may differ from the one that U asks for at a price,
-	                  1/1000; 0: 200 */
+	                  1/1000; 0: 200; NOT_JUDGED */
 };
 
 /* The average motion of a window in congestion avoidance (dw/dt, or dx/dt), without a floor. */

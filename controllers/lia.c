@@ -30,5 +30,5 @@ CONTROLLER(lia,
 	.title = "LIA: Multipath TCP's linked increases",
 	.source = "RFC 6356 §3",
 	MAXIMISES(RENO_INSTEAD(POOLED, "RFC 6356 §2 has goals but no utility; THESIS §3.1")),
-	FOLLOWS({ .growth = GROWTH_LINKED, .tolerance = 400 }), /* on two paths: validation/optimum/laws.md */
+	FOLLOWS({ .growth = GROWTH_LINKED }),
 	COUPLED_WINDOW);

@@ -91,7 +91,7 @@ CONTROLLER(odctcp,
 	MAXIMISES({ .utility = UTILITY_TCP, .standing = STANDING_PROVED, .source = "THESIS (5.2), (5.14)",
 		    .caveat = "Congestion means that at least half of the packets are marked; feedback delays are not covered.",
 		    /* A congested round by itself is not answered: alpha is that of the round before. */
-		    .tolerance = 100000 }),
+		    .tolerance = NOT_JUDGED }),
 	FOLLOWS({ .kind = LAW_UNKNOWN }),
 	.ack = odctcp_ack,
 	.grow = odctcp_grow,

@@ -72,14 +72,13 @@ pub fn trials(scheme: &ConfiguredController) -> Vec<Trial> {
     for (draw, probabilities) in [(Draw::Packets, [0.002, 0.005, 0.016]), (Draw::Rounds, [0.02, 0.05, 0.1])] {
         all.push(Trial { ways: vec![way(RTTS[0], probabilities[1])], draw });
         all.extend(probabilities.map(|p| Trial { ways: vec![way(RTTS[1], p)], draw }));
-        let p = probabilities[1] / 2.0;
-        // Alike; one with more signals.
-        let mut seconds = vec![way(RTTS[1], p), way(RTTS[1], 4.0 * p)];
-        // One longer. Not with signals by round: a window at rest is then as large on either path, a coupled controller
-        // moves from one to the other and back, and in the time of a trial it has been on the shorter one by chance.
-        if draw == Draw::Packets {
-            seconds.push(way(2 * RTTS[1], p));
-        }
+        // Probable enough for a mean: a coupled flow moves between paths that signal alike, which takes many signals.
+        let p = match draw {
+            Draw::Packets => probabilities[1] / 2.0,
+            Draw::Rounds => probabilities[2],
+        };
+        // Alike; one with more signals; one longer.
+        let seconds = [way(RTTS[1], p), way(RTTS[1], 2.0 * p), way(2 * RTTS[1], p)];
         let pairs = seconds.into_iter().filter(|_| controller.coupled());
         all.extend(pairs.map(|second| Trial { ways: vec![way(RTTS[1], p), second], draw }));
     }

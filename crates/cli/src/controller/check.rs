@@ -120,18 +120,19 @@ fn judge(controller: &Controller, agrees: &Agreement, json: bool) -> Result<(), 
         write!(io::stdout(), "{}", comparison(agrees))?;
     }
     let name = controller.name();
-    let differs = |judged: Option<Judged>| judged.filter(|j| !j.holds());
-    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-    let (what, macro_name, judged) = match (differs(agrees.law), differs(agrees.utility)) {
+    let differs = |judged: Option<Judged>| {
+        let judged = judged.filter(|j| !j.holds())?;
+        Some((100.0 * judged.largest_error, 100.0 * judged.tolerance?))
+    };
+    let (what, macro_name, (error, allowed)) = match (differs(agrees.law), differs(agrees.utility)) {
         (Some(judged), _) => ("the law", "FOLLOWS", judged),
         (None, Some(judged)) => ("the utility", "MAXIMISES", judged),
         (None, None) => return Ok(()),
     };
     Err(Failure::Check(format!(
-        "{name} differs from {what} that it declares by up to {} of the rate; at most {} are allowed\n\n\
-         hint: correct {macro_name}, or the hooks; what an approximation leaves is declared as `.tolerance`, in 1/1000",
-        percent(judged.largest_error),
-        percent(judged.tolerance),
+        "{name} differs from {what} that it declares by up to {error:.1} % of the rate; at most {allowed:.1} % are \
+         allowed\n\n\
+         hint: correct {macro_name}, or the hooks; what an approximation leaves is declared as `.tolerance`, in 1/1000"
     )))
 }
 
@@ -159,15 +160,10 @@ fn comparison(agrees: &Agreement) -> String {
     }
     let line = |what: &str, judged: &Option<Judged>| match judged {
         None => format!("{what}: not declared for these signals\n"),
-        Some(judged) => {
-            let Judged { largest_error, tolerance, is_judged } = judged;
-            let (error, allowed) = (100.0 * largest_error, 100.0 * tolerance);
-            match is_judged {
-                true => format!("{what}: at most {error:.1} % from the code; {allowed:.1} % are allowed\n"),
-                false => format!(
-                    "{what}: at most {error:.1} % from the code; used instead of its own, so not judged\n"
-                ),
-            }
+        Some(Judged { largest_error, tolerance }) => {
+            let allowed =
+                tolerance.map_or("not judged".to_owned(), |t| format!("{:.1} % are allowed", 100.0 * t));
+            format!("{what}: at most {:.1} % from the code; {allowed}\n", 100.0 * largest_error)
         }
     };
     format!("\n{table}{}{}", line("law", law), line("utility", utility))
@@ -266,11 +262,11 @@ fn notes(controller: &Controller) -> Vec<String> {
         }
     }
     for (declared, line) in [
-        (controller.declares_utility(), "what it maximises (MAXIMISES)"),
-        (controller.declares_law(), "the law that it follows (FOLLOWS)"),
+        (controller.declares_utility(), "what it maximises (MAXIMISES): it has no optimum"),
+        (controller.declares_law(), "the law that it follows (FOLLOWS): it has no fluid model"),
     ] {
         if !declared {
-            notes.push(format!("{name} does not declare {line}: it has no optimum to compare with"));
+            notes.push(format!("{name} does not declare {line}"));
         }
     }
     if let Some(why) = controller.why_not_attachable() {

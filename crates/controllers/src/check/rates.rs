@@ -44,9 +44,9 @@ pub struct Trial {
 }
 
 /// A trial ends after this many signals of its first path …
-const SIGNALS: u32 = 1000;
+const SIGNALS: u32 = 5000;
 /// … or packets of all paths.
-const MOST_PACKETS: u32 = 500_000;
+const MOST_PACKETS: u32 = 20_000_000;
 /// Packets of a trial without signals.
 const WITHOUT_SIGNALS: u32 = 100_000;
 /// The first part of a trial is not counted: slow start, and the way to the mean.

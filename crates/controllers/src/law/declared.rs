@@ -2,8 +2,8 @@
 
 use super::raw::{RawByPath, RawLaw, RawObjective, RawQuantity};
 use super::{
-    Answers, CutKind, Family, Follows, GrowthKind, LawKind, Maximises, Payment, RateUnit, Standing,
-    TOLERANCE, Word, text,
+    Answers, CutKind, Family, Follows, GrowthKind, LawKind, Maximises, NOT_JUDGED, Payment, RateUnit,
+    Standing, TOLERANCE, Word, text,
 };
 
 /// A number of a declaration: `struct quantity`.
@@ -92,8 +92,12 @@ fn word<W: Word>(value: u32) -> W {
     W::of(value).unwrap_or(W::ALL[0])
 }
 
-fn tolerance(declared: u32) -> u32 {
-    if declared == 0 { TOLERANCE } else { declared }
+fn tolerance(declared: u32) -> Option<u32> {
+    match declared {
+        0 => Some(TOLERANCE),
+        NOT_JUDGED => None,
+        thousandths => Some(thousandths),
+    }
 }
 
 pub(super) fn maximises(raw: &RawObjective, source: &'static str) -> Maximises {

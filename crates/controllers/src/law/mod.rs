@@ -208,8 +208,9 @@ pub struct Maximises {
     pub source: &'static str,
     /// What the source leaves out, in one sentence; empty if it leaves out nothing.
     pub caveat: &'static str,
-    /// By how much the code's mean rate may differ from the one that the utility asks for at a price, 1/1000.
-    pub tolerance: u32,
+    /// By how much the code's mean rate may differ from the one that the utility asks for at a price, 1/1000; `None`: not
+    /// judged.
+    pub tolerance: Option<u32>,
 }
 
 /// The law that a controller follows: `struct fluid_law`.
@@ -235,13 +236,16 @@ pub struct Follows {
     pub r_max: Quantity,
     /// r above the largest rate.
     pub r_min: Quantity,
-    /// By how much the code's mean rate may differ from the law's, 1/1000.
-    pub tolerance: u32,
+    /// By how much the code's mean rate may differ from the law's, 1/1000; `None`: not judged.
+    pub tolerance: Option<u32>,
 }
 
-/// The tolerance of an entry that declares none, 1/1000: small windows are whole packets, and a trial has about a
-/// thousand signals.
+/// The tolerance of an entry that declares none, 1/1000: small windows are whole packets, and a trial ends
+/// after some thousand signals.
 const TOLERANCE: u32 = 200;
+
+/// The tolerance of an entry that means other signals than those of the trials: `NOT_JUDGED` of `controllers/law.h`.
+const NOT_JUDGED: u32 = u32::MAX;
 
 impl Controller {
     /// The entries of `MAXIMISES`, of the second name if it has its own.

@@ -26,16 +26,15 @@ pub struct Agreement {
 pub struct Judged {
     /// The largest difference of any trial, as a share of what is declared.
     pub largest_error: f64,
-    /// The largest that is declared to be allowed.
-    pub tolerance: f64,
-    /// Whether the source says this of the controller at all; a utility that is used instead is not judged.
-    pub is_judged: bool,
+    /// The largest that is declared to be allowed; none if it is not judged: a utility that the source does not name,
+    /// or one that it names for other signals than those of the trials.
+    pub tolerance: Option<f64>,
 }
 
 impl Judged {
     /// Whether the code does what is declared, or need not.
     pub fn holds(&self) -> bool {
-        !self.is_judged || self.largest_error <= self.tolerance
+        self.tolerance.is_none_or(|tolerance| self.largest_error <= tolerance)
     }
 }
 
@@ -95,16 +94,16 @@ pub fn agreement(controller: Controller) -> io::Result<Result<Agreement, End>> {
     let trials = trials(&scheme);
     Ok(mean_windows_apart(&scheme, &trials)?.map(|windows| {
         let comparisons = compare(&scheme, trials, &windows);
-        let judged = |error: Option<f64>, thousandths: u32, is_judged| {
-            let tolerance = f64::from(thousandths) / 1000.0;
-            error.map(|largest_error| Judged { largest_error, tolerance, is_judged })
+        let judged = |error: Option<f64>, thousandths: Option<u32>| {
+            let tolerance = thousandths.map(|t| f64::from(t) / 1000.0);
+            error.map(|largest_error| Judged { largest_error, tolerance })
         };
-        let follows = scheme.follows().and_then(|law| {
-            judged(largest(comparisons.iter().map(Comparison::law_error)), law.tolerance, true)
-        });
+        let follows = scheme
+            .follows()
+            .and_then(|law| judged(largest(comparisons.iter().map(Comparison::law_error)), law.tolerance));
         let maximises = scheme.maximises().and_then(|utility| {
             let error = largest(comparisons.iter().map(Comparison::utility_error));
-            judged(error, utility.tolerance, utility.standing != Standing::None)
+            judged(error, utility.tolerance.filter(|_| utility.standing != Standing::None))
         });
         let trials = comparisons.iter().map(TrialEntry::of).collect();
         Agreement { law: follows, utility: maximises, trials }

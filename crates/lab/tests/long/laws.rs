@@ -15,9 +15,9 @@ const UPDATE: &str = "TRESSE_UPDATE_DOCS";
 fn cell(judged: Option<Judged>) -> String {
     judged.map_or_else(
         || "-".to_owned(),
-        |Judged { largest_error, tolerance, is_judged }| {
+        |Judged { largest_error, tolerance }| {
             let allowed =
-                if is_judged { format!("{:.0} %", 100.0 * tolerance) } else { "not judged".to_owned() };
+                tolerance.map_or_else(|| "not judged".to_owned(), |t| format!("{:.0} %", 100.0 * t));
             format!("{:.1} % ({allowed})", 100.0 * largest_error)
         },
     )
