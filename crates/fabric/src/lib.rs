@@ -10,6 +10,7 @@
 mod balance;
 pub mod balancers;
 mod bisection;
+mod capacity;
 mod cut;
 mod entity;
 mod fabric;
@@ -42,6 +43,7 @@ mod virtual_hosts;
 
 pub use balance::Balancing;
 pub use bisection::bisection;
+pub use capacity::{AllowedPairs, Capacity, capacity_between};
 pub use cut::{Cut, Uncut};
 pub use entity::{ARRIVALS, Entity};
 pub use fabric::{

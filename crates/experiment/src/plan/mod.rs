@@ -13,7 +13,6 @@ pub mod flow_sizes;
 pub mod host_sets;
 pub mod link_events;
 pub mod network;
-pub mod offered;
 pub mod packets;
 pub mod parts;
 pub mod patterns;

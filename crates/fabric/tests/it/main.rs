@@ -1,6 +1,7 @@
 //! Events, ports, routes and topologies.
 
 mod bisection;
+mod capacity;
 mod drop_until;
 mod fabric;
 mod fat_tree;

@@ -6,9 +6,9 @@ use tresse_fabric::{
 };
 use tresse_units::MICROSECOND;
 
-const GIGABIT: u64 = 1_000_000_000;
+pub const GIGABIT: u64 = 1_000_000_000;
 
-fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32, rate: [u64; 2]) -> Topology {
+pub fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32, rate: [u64; 2]) -> Topology {
     let config = LeafSpine {
         leaves,
         spines,
@@ -24,7 +24,7 @@ fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32, rate: [u64; 2]) -> 
     config.topology().expect("a leaf-spine")
 }
 
-fn fat_tree(k: u32, rate: [u64; 3]) -> Topology {
+pub fn fat_tree(k: u32, rate: [u64; 3]) -> Topology {
     let config = FatTreeConfig {
         k,
         rate,

@@ -19,9 +19,9 @@ pub mod spread;
 use std::fmt;
 use std::sync::Arc;
 
+use tresse_fabric::Capacity;
 use tresse_workload::{Source, Tasks};
 
-use crate::plan::offered::Capacity;
 use crate::plan::patterns::flows::Flow;
 use crate::plan::patterns::kind::Kind;
 

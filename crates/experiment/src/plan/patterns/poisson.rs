@@ -2,12 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tresse_fabric::{AllowedPairs, capacity_between};
 use tresse_workload::{Limit, Poisson as Source, PoissonConfig};
 
 use crate::diagnostic::Diagnostic;
 use crate::keys::bounds::LONGEST;
 use crate::keys::workload::{Draw, FlowSize, HostSet, Pairs};
-use crate::plan::offered::{self, Allowed};
 use crate::plan::patterns::at::{At, Between};
 use crate::plan::patterns::kind::Keys;
 use crate::plan::patterns::{FlowCounts, Offered, Pattern};
@@ -59,8 +59,8 @@ impl Keys for Poisson {
         let Between { pairs, from, to } =
             at.pairs(self.senders.as_ref(), self.receivers.as_ref(), self.pairs)?;
         let inter_rack = self.pairs == Some(Pairs::InterRack);
-        let allowed = Allowed { from: &from, to: &to, inter_rack };
-        let Some(capacity) = offered::capacity(at.fabric, &allowed) else {
+        let allowed = AllowedPairs { from: &from, to: &to, inter_rack };
+        let Some(capacity) = capacity_between(at.fabric, &allowed) else {
             return Err(at.wrong("pattern", "a sender has no path to its receiver"));
         };
         let of = match self.load_on.unwrap_or_default() {
