@@ -6,11 +6,9 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use tresse_controllers::{ConfiguredController, INFINITE_SSTHRESH, find};
-use tresse_transport::{
-    Config, DelayedAck, Echo, Gro, Origin, Receiver, Recovery, Reduction, Scheduler, Sender, Wire,
-};
-use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Time};
+use tresse_controllers::{ConfiguredController, find};
+use tresse_transport::{Config, Origin, Receiver, Recovery, Sender, Wire};
+use tresse_units::{MICROSECOND, Time};
 
 const MSS: u32 = 1460;
 /// Each way.
@@ -21,34 +19,7 @@ const ONE_IN: u32 = 10;
 const WINDOWS: u32 = 4;
 
 fn config(recovery: Recovery, window: u32) -> Config {
-    Config {
-        sprayed: false,
-        mss: MSS,
-        header: 40,
-        ack: 40,
-        handshake: false,
-        stale_after: 0,
-        initial_window: window,
-        initial_ssthresh: INFINITE_SSTHRESH,
-        rto_min: 200 * MILLISECOND,
-        rto_initial: SECOND,
-        rto_max: 60 * SECOND,
-        recovery,
-        reduction: Reduction::Immediate,
-        floor: None,
-        grow_in_cwr: false,
-        ect_acks: false,
-        receive_window: window,
-        scheduler: Scheduler::LowestRtt,
-        ecn: false,
-        echo: Echo::Dctcp,
-        timer_slack: 0,
-        pacing: false,
-        tso: 44,
-        plb: None,
-        delayed_ack: DelayedAck { every: 1, timer: 40 * MILLISECOND, quick: 0, quick_again: false },
-        gro: Gro::OFF,
-    }
+    Config { initial_window: window, recovery, receive_window: window, ..Config::default() }
 }
 
 /// A sender and a receiver; packets and ACKs in flight, with their arrival times.

@@ -1,6 +1,7 @@
 //! The transport options of an experiment.
 
-use tresse_units::Time;
+use tresse_controllers::{CWND_LIMIT, INFINITE_SSTHRESH};
+use tresse_units::{MILLISECOND, SECOND, Time};
 
 /// How losses are repaired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +109,7 @@ impl Gro {
 }
 
 /// Protective Load Balancing: when a subflow asks for another path (Qureshi et al., SIGCOMM 2022; Linux's
-/// `tcp_plb_*`, with the same defaults).
+/// `tcp_plb_*`). The defaults are declared with the load balancers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plb {
     /// K, `tcp_plb_cong_thresh`: a round is congested if at least this many 256ths of the segments delivered
@@ -122,18 +123,6 @@ pub struct Plb {
     pub suspend: Time,
     /// The seed for the random part of a suspension; should differ for each connection.
     pub seed: u64,
-}
-
-impl Default for Plb {
-    fn default() -> Self {
-        Self {
-            cong_thresh: 128,
-            rehash_rounds: 12,
-            idle_rehash_rounds: 3,
-            suspend: 60_000_000_000_000,
-            seed: 0,
-        }
-    }
 }
 
 /// The transport of one scheme.
@@ -198,4 +187,39 @@ pub struct Config {
     pub delayed_ack: DelayedAck,
     /// The receiver's merging of segments.
     pub gro: Gro,
+}
+
+/// One TCP connection as the papers' simulators have it: NewReno, an ACK per packet, no ECN, no handshake, and no limit
+/// to the receive window but the window's own.
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            sprayed: false,
+            mss: 1460,
+            header: 40,
+            ack: 40,
+            handshake: false,
+            stale_after: 0,
+            initial_window: 10,
+            initial_ssthresh: INFINITE_SSTHRESH,
+            rto_min: 200 * MILLISECOND,
+            rto_initial: SECOND,
+            rto_max: 60 * SECOND,
+            timer_slack: 0,
+            recovery: Recovery::NewReno,
+            reduction: Reduction::Immediate,
+            floor: None,
+            grow_in_cwr: false,
+            receive_window: CWND_LIMIT - 1,
+            scheduler: Scheduler::LowestRtt,
+            ecn: false,
+            ect_acks: false,
+            echo: Echo::Dctcp,
+            pacing: false,
+            tso: 44,
+            plb: None,
+            delayed_ack: DelayedAck { every: 1, timer: 40 * MILLISECOND, quick: 0, quick_again: false },
+            gro: Gro::OFF,
+        }
+    }
 }

@@ -197,104 +197,92 @@ fn a_range_of_links_is_each_of_them() {
 /// What is wrong, with its line, and what there is instead.
 #[test]
 fn what_is_wrong_with_a_network_is_told_with_its_line() {
-    let link = |keys: &str| format!("[[fabric.links]]\n{keys}\n");
-    for (old, new, more, expected) in [
-        ("leaves = 4", "leaves = 0", "", "t.toml:4:10: this leaf-spine has no leaves: at least 1 is needed"),
-        ("leaves = 4\n", "", "", "t.toml:3:12: a leaf-spine needs `leaves`, such as leaves = 4"),
-        ("leaves = 4", "leaves = 4\nk = 4", "", "t.toml:5:5: `k` is a fat tree's; a leaf-spine has `leaves`"),
+    for (old, new, expected) in [
+        ("leaves = 4", "leaves = 0", "t.toml:4:10: this leaf-spine has no leaves: at least 1 is needed"),
+        ("leaves = 4\n", "", "t.toml:3:12: a leaf-spine needs `leaves`, such as leaves = 4"),
+        ("leaves = 4", "leaves = 4\nk = 4", "t.toml:5:5: `k` is a fat tree's; a leaf-spine has `leaves`"),
         (
             "spine = \"500Mbps\"",
             "spin = \"1Gbps\"",
-            "",
             "t.toml:7:8: there is no layer `spin`; did you mean `spine`?",
         ),
-        (
-            ", spine = \"500Mbps\"",
-            "",
-            "",
-            "t.toml:7:8: the layer `spine` has no value (available: rack, spine)",
-        ),
-        ("500Mbps", "1bps", "", "t.toml:7:8: 1bps in the spine layer: a link's rate is 1kbps to 100Tbps"),
+        (", spine = \"500Mbps\"", "", "t.toml:7:8: the layer `spine` has no value (available: rack, spine)"),
+        ("500Mbps", "1bps", "t.toml:7:8: 1bps in the spine layer: a link's rate is 1kbps to 100Tbps"),
         (
             "leaves = 4",
             "leaves = 4\nrouting = \"two-level\"",
-            "",
             "t.toml:5:11: two-level routing is a fat tree's",
         ),
         (
             "leaves = 4",
             "leaves = 4\nrouting = \"empc\"",
-            "",
             "t.toml:5:11: there is no routing `empc`; did you mean `ecmp`?",
         ),
-        ("leaves = 4", "leaves = 4\nrouting = \"plb\"", "", "t.toml:5:11: plb is set at the hosts"),
+        ("leaves = 4", "leaves = 4\nrouting = \"plb\"", "t.toml:5:11: plb is set at the hosts"),
         (
             "leaves = 4",
             "leaves = 4\nrouting = { name = \"drill\", d = 2 }",
-            "",
             "t.toml:5:33: drill has no parameter `d` (it has: samples, memory)",
         ),
         (
             "leaves = 4",
             "leaves = 4\nrouting = { name = \"drill\", samples = 0 }",
-            "",
             "t.toml:5:39: samples = 0 is not a whole number from 1 to 128",
         ),
-        ("leaves = 4", "leaves = 4\nrouting = { samples = 2 }", "", "`name` is missing"),
+        ("leaves = 4", "leaves = 4\nrouting = { samples = 2 }", "`name` is missing"),
         (
             "leaves = 4",
             "leaves = 4\ndistinct = \"core\"",
-            "",
             "t.toml:5:12: only a fat tree has core and aggregation switches",
         ),
-        ("subflows = 4", "subflows = 5", "", "5 subflows: this fabric has 1 to 4 distinct paths"),
+        ("subflows = 4", "subflows = 5", "5 subflows: this fabric has 1 to 4 distinct paths"),
+    ] {
+        let error = plan(&text(old, new, "")).expect_err(expected);
+        assert!(error.contains(expected), "{expected}:\n{error}");
+    }
+}
+
+fn link(keys: &str) -> String {
+    format!("[[fabric.links]]\n{keys}\n")
+}
+
+#[test]
+fn what_is_wrong_with_a_link_is_told_with_its_line() {
+    for (links, expected) in [
         (
-            "title",
-            "title",
-            &link("ends = [\"leaf 0\", \"spime 3\"]\nfailed = true"),
+            link("ends = [\"leaf 0\", \"spime 3\"]\nfailed = true"),
             "t.toml:34:8: there is no node `spime 3`; did you mean `spine 3`?",
         ),
         (
-            "title",
-            "title",
-            &link("ends = [\"leaf 0\", \"leaf 1\"]\nfailed = true"),
+            link("ends = [\"leaf 0\", \"leaf 1\"]\nfailed = true"),
             "there is no link between `leaf 0` and `leaf 1` (leaf 0 has links to host 0, host 1, host 2, host 3 …)",
         ),
+        (link("ends = [\"leaf 0\", \"spine 1\"]"), "t.toml:34:8: nothing is set for this link"),
         (
-            "title",
-            "title",
-            &link("ends = [\"leaf 0\", \"spine 1\"]"),
-            "t.toml:34:8: nothing is set for this link",
-        ),
-        (
-            "title",
-            "title",
-            &link("ends = [\"leaf 0\", \"spine 1\"]\nrate = \"0bps\""),
+            link("ends = [\"leaf 0\", \"spine 1\"]\nrate = \"0bps\""),
             "t.toml:35:8: 0bps: a link's rate is 1kbps to 100Tbps",
         ),
         (
-            "title",
-            "title",
-            &link("ends = [\"leaf 0\", \"spine 1\"]\nrate = \"1Gbps\"\nfailed = true"),
+            link("ends = [\"leaf 0\", \"spine 1\"]\nrate = \"1Gbps\"\nfailed = true"),
             "t.toml:35:8: a link that is missing has no rate",
         ),
         (
-            "title",
-            "title",
-            &(link("ends = [\"leaf 0\", \"spine 1\"]\nfailed = true")
-                + &link("ends = [\"spine 1\", \"leaf 0\"]\nrate = \"1Gbps\"")),
+            link("ends = [\"leaf 0\", \"spine 1\"]\nfailed = true")
+                + &link("ends = [\"spine 1\", \"leaf 0\"]\nrate = \"1Gbps\""),
             "t.toml:37:8: the link of spine 1 and leaf 0 is listed twice",
         ),
         (
-            "title",
-            "title",
-            &link("ends = [\"leaf 3\", \"host 15\"]\nfailed = true"),
+            link("ends = [\"leaf 3\", \"host 15\"]\nfailed = true"),
             "with these links failed, host 0 cannot reach host 15",
         ),
     ] {
-        let error = plan(&text(old, new, more)).expect_err(expected);
+        let error = plan(&text("title", "title", &links)).expect_err(expected);
         assert!(error.contains(expected), "{expected}:\n{error}");
     }
+}
+
+#[test]
+fn what_is_wrong_with_a_fat_tree_is_told_with_its_line() {
     let tree = LEAF_SPINE
         .replace("leaves = 4\nspines = 4\nhosts_per_leaf = 4\n", "k = 4\n")
         .replace("leaf-spine", "fat-tree")
@@ -317,8 +305,11 @@ fn hosts_may_change_the_hashes_that_switches_follow() {
         let text = fabric.replacen("[transport]", &format!("[transport]\nplb = {plb}"), 1);
         plan(&text).expect("valid").cases[0].bound_schemes[0].transport.plb
     };
-    assert_eq!((plb("\"off\""), plb("\"on\"")), (None, Some(Plb::default())));
-    let set = Plb { rehash_rounds: 6, suspend: 10 * SECOND, ..Plb::default() };
+    // Linux's, Documentation/networking/ip-sysctl.rst.
+    let linux =
+        Plb { cong_thresh: 128, rehash_rounds: 12, idle_rehash_rounds: 3, suspend: 60 * SECOND, seed: 0 };
+    assert_eq!((plb("\"off\""), plb("\"on\"")), (None, Some(linux)));
+    let set = Plb { rehash_rounds: 6, suspend: 10 * SECOND, ..linux };
     assert_eq!(plb("{ rehash_rounds = 6, suspend_rto = \"10s\" }"), Some(set));
 }
 

@@ -67,13 +67,6 @@ impl Flow {
     }
 }
 
-#[test]
-fn the_defaults_are_those_of_linux() {
-    let linux =
-        Plb { cong_thresh: 128, rehash_rounds: 12, idle_rehash_rounds: 3, suspend: 60 * SECOND, seed: 0 };
-    assert_eq!(Plb::default(), linux);
-}
-
 /// The window of a marked flow that began with one segment is one or two, and each ACK is a round.
 #[test]
 fn twelve_congested_rounds_on_end_ask_for_another_path() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tresse_controllers::{ConfiguredController, find};
 use tresse_fabric::{LeafSpine, NonEct, Path, Probability, ShortestPaths, Threshold, Topology};
 use tresse_sim::{FlowSpec, World};
-use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler};
+use tresse_transport::{Config, DelayedAck};
 use tresse_units::{MICROSECOND, SECOND};
 
 /// Payload of a full segment, bytes.
@@ -37,32 +37,12 @@ pub fn leaf_spine(spines: u32, rate: [u64; 2]) -> Topology {
 /// The world with a connection that has just started, on the only shortest path between two hosts.
 pub fn alone(topology: &Topology, from: u32, to: u32, bytes: u64) -> World {
     let config = Config {
-        sprayed: false,
-        mss: MSS,
-        header: HEADER,
-        ack: HEADER,
-        handshake: false,
-        stale_after: 0,
         initial_window: 1 << 19,
-        initial_ssthresh: tresse_controllers::INFINITE_SSTHRESH,
         rto_min: SECOND,
         rto_initial: 100 * SECOND,
         rto_max: 100 * SECOND,
-        recovery: Recovery::NewReno,
-        reduction: Reduction::Immediate,
-        floor: None,
-        grow_in_cwr: false,
-        ect_acks: false,
-        receive_window: 1 << 20,
-        scheduler: Scheduler::LowestRtt,
-        ecn: false,
-        echo: Echo::Dctcp,
-        timer_slack: 0,
-        pacing: false,
-        tso: 44,
-        plb: None,
         delayed_ack: DelayedAck { every: 1, timer: SECOND, quick: 0, quick_again: false },
-        gro: Gro::OFF,
+        ..Config::default()
     };
     let paths = ShortestPaths::new(topology);
     assert_eq!(paths.count(from, to), 1);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tresse_controllers::trace::{Event, Hosts};
 use tresse_controllers::{ConfiguredController, Group, load};
-use tresse_transport::{Block, Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler, Sender, Wire};
+use tresse_transport::{Block, Config, Recovery, Sender, Wire};
 
 const MILLISECOND: u64 = 1_000_000_000;
 
@@ -96,32 +96,11 @@ fn in_a_script(scheme: &Arc<ConfiguredController>, sequence: &[&str]) -> Vec<Aft
 
 fn config() -> Config {
     Config {
-        sprayed: false,
-        mss: 1460,
-        header: 40,
-        ack: 40,
-        handshake: false,
-        stale_after: 0,
         initial_window: WINDOW,
         initial_ssthresh: WINDOW / 2,
-        rto_min: 200 * MILLISECOND,
-        rto_initial: 1000 * MILLISECOND,
-        rto_max: 60_000 * MILLISECOND,
         recovery: Recovery::Rack,
-        reduction: Reduction::Immediate,
-        floor: None,
-        grow_in_cwr: false,
-        ect_acks: false,
-        receive_window: 1 << 20,
-        scheduler: Scheduler::LowestRtt,
         ecn: true,
-        echo: Echo::Dctcp,
-        timer_slack: 0,
-        pacing: false,
-        tso: 44,
-        plb: None,
-        delayed_ack: DelayedAck { every: 1, timer: 40 * MILLISECOND, quick: 0, quick_again: false },
-        gro: Gro::OFF,
+        ..Config::default()
     }
 }
 

@@ -9,7 +9,7 @@ use tresse_balancers::ConfiguredBalancer;
 use tresse_controllers::{ConfiguredController, find};
 use tresse_fabric::{Loss, NonEct, Path, PortConfig, Processing, Threshold};
 use tresse_sim::{FlowRecord, FlowSpec, Manager, Sprayed, Step, World};
-use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler};
+use tresse_transport::{Config, DelayedAck, Echo};
 use tresse_units::{MILLISECOND, SECOND, Stream, Time, seconds};
 
 /// Payload of a full segment, bytes.
@@ -143,32 +143,11 @@ pub fn transport(scheme: &ConfiguredController, acks: Acking) -> Config {
         Acking::Delayed => (2, 16),
     };
     Config {
-        sprayed: false,
-        mss: MSS,
-        header: HEADER,
-        ack: HEADER,
-        handshake: false,
-        stale_after: 0,
         initial_window: 1,
-        initial_ssthresh: tresse_controllers::INFINITE_SSTHRESH,
-        rto_min: 200 * MILLISECOND,
-        rto_initial: SECOND,
-        rto_max: 60 * SECOND,
-        recovery: Recovery::NewReno,
-        reduction: Reduction::Immediate,
-        floor: None,
-        grow_in_cwr: false,
-        ect_acks: false,
-        receive_window: 1 << 20,
-        scheduler: Scheduler::LowestRtt,
         ecn: controller.needs_ecn(),
         echo: if controller.name() == "xmp" { Echo::TwoBit } else { Echo::Dctcp },
-        timer_slack: 0,
-        pacing: false,
-        tso: 44,
-        plb: None,
         delayed_ack: DelayedAck { every, timer: 40 * MILLISECOND, quick, quick_again: false },
-        gro: Gro::OFF,
+        ..Config::default()
     }
 }
 

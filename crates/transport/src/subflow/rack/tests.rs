@@ -10,38 +10,17 @@ use tresse_controllers::{ConfiguredController, Group, INFINITE_SSTHRESH, State, 
 use tresse_units::Time;
 
 use super::{Alarm, Subflow};
-use crate::{Block, Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler, Wire};
+use crate::{Block, Config, Recovery, Reduction, Wire};
 
 const MS: Time = 1_000_000_000;
 
 fn config() -> Config {
     Config {
-        sprayed: false,
-        mss: 1460,
-        header: 40,
-        ack: 40,
-        handshake: false,
-        stale_after: 0,
         initial_window: 1000,
-        initial_ssthresh: tresse_controllers::INFINITE_SSTHRESH,
-        rto_min: 200 * MS,
-        rto_initial: 1000 * MS,
-        rto_max: 60_000 * MS,
-        timer_slack: 0,
         recovery: Recovery::Rack,
         reduction: Reduction::Prr,
-        floor: None,
-        grow_in_cwr: false,
-        ect_acks: false,
-        receive_window: 1 << 20,
-        scheduler: Scheduler::LowestRtt,
-        ecn: false,
-        echo: Echo::Dctcp,
-        pacing: false,
         tso: 1,
-        plb: None,
-        delayed_ack: DelayedAck { every: 1, timer: 40 * MS, quick: 0, quick_again: false },
-        gro: Gro::OFF,
+        ..Config::default()
     }
 }
 

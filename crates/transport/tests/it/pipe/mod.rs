@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tresse_controllers::{ConfiguredController, State, find};
-use tresse_transport::{
-    Config, DelayedAck, Echo, Gro, Receiver, Recovery, Reduction, Scheduler, Sender, Wire,
-};
+use tresse_transport::{Config, Gro, Receiver, Sender, Wire};
 use tresse_units::{NEVER, Time};
 
 pub const MICROSECOND: Time = 1_000_000;
@@ -19,34 +17,7 @@ pub const MSS: u32 = 1460;
 
 /// NewReno, immediate cuts, a window of 10, an ACK for every packet: the basis of most scenarios.
 pub fn config() -> Config {
-    Config {
-        sprayed: false,
-        mss: MSS,
-        header: 40,
-        ack: 40,
-        handshake: false,
-        stale_after: 0,
-        initial_window: 10,
-        initial_ssthresh: tresse_controllers::INFINITE_SSTHRESH,
-        rto_min: 200 * MILLISECOND,
-        rto_initial: SECOND,
-        rto_max: 60 * SECOND,
-        recovery: Recovery::NewReno,
-        reduction: Reduction::Immediate,
-        floor: None,
-        grow_in_cwr: false,
-        ect_acks: false,
-        receive_window: 1 << 20,
-        scheduler: Scheduler::LowestRtt,
-        ecn: true,
-        echo: Echo::Dctcp,
-        timer_slack: 0,
-        pacing: false,
-        tso: 44,
-        plb: None,
-        delayed_ack: DelayedAck { every: 1, timer: 40 * MILLISECOND, quick: 0, quick_again: false },
-        gro: Gro::OFF,
-    }
+    Config { ecn: true, ..Config::default() }
 }
 
 /// A built-in controller with its defaults.
