@@ -266,58 +266,10 @@ impl fmt::Display for Script {
 fn parse_line(line: &str, script: &mut Script) -> Result<(), String> {
     let mut words = line.split_whitespace();
     let verb = words.next().unwrap_or("");
-    let mut argument = |what: &str| words.next().ok_or_else(|| format!("`{verb}` needs {what}"));
-    // The event with its first word; what is left are settings.
-    let mut event = match verb {
-        "subflows" => {
-            let n = number(argument("a number")?)?;
-            if let Some(word) = words.next() {
-                return Err(format!("`{word}` is one word too many"));
-            }
-            if !(1..=MAX_SUBFLOWS as u32).contains(&n) {
-                return Err(format!("1 to {MAX_SUBFLOWS} subflows, not {n}"));
-            }
-            if !script.events.is_empty() {
-                return Err("`subflows` must come before the first event".to_owned());
-            }
-            script.subflows = n as usize;
-            return Ok(());
-        }
-        "ack" => {
-            let packets = number(argument("a number of packets")?)?;
-            if packets == 0 || packets >= CWND_LIMIT {
-                return Err(format!("an ACK delivers 1 to {} packets", CWND_LIMIT - 1));
-            }
-            Event::Ack { packets, marked: 0, rtt: None, limited: true, subflow: 0 }
-        }
-        "loss" => Event::Loss { subflow: 0 },
-        "timeout" => Event::Timeout { subflow: 0 },
-        "undo" => Event::Undo { subflow: 0 },
-        "local" => Event::Local { subflow: 0 },
-        "wait" => {
-            let eighths = eighths(argument("a time")?)?;
-            Event::Wait { us: (eighths / 8.0).round() as u64, subflow: 0 }
-        }
-        "window" => {
-            let cwnd = number(argument("a number of packets")?)?;
-            if cwnd == 0 || cwnd >= CWND_LIMIT {
-                return Err(format!("a window has 1 to {} packets", CWND_LIMIT - 1));
-            }
-            Event::Window { cwnd, ssthresh: None, subflow: 0 }
-        }
-        "next_hop" => {
-            let congested = match argument("0 or 1")? {
-                "0" => false,
-                "1" => true,
-                other => return Err(format!("`{other}` is neither 0 nor 1")),
-            };
-            Event::NextHop { congested, subflow: 0 }
-        }
-        "path" => Event::Path { path: Path::default(), subflow: 0 },
-        "hop" => Event::Hop { hop: USUAL_HOP, subflow: 0 },
-        "report" => Event::Report { told: Told::default(), subflow: 0 },
-        _ => return Err(format!("`{verb}` is not an event; {EXPECTED}")),
-    };
+    if verb == "subflows" {
+        return parse_subflows(words, script);
+    }
+    let mut event = event(verb, &mut words)?;
     for word in words {
         if let Some((key, value)) = word.split_once('=')
             && event.tell(key, value)?
@@ -355,6 +307,71 @@ fn parse_line(line: &str, script: &mut Script) -> Result<(), String> {
     }
     script.events.push(event);
     Ok(())
+}
+
+/// The first of `words`, which `verb` needs.
+fn argument<'a>(
+    verb: &str,
+    words: &mut impl Iterator<Item = &'a str>,
+    what: &str,
+) -> Result<&'a str, String> {
+    words.next().ok_or_else(|| format!("`{verb}` needs {what}"))
+}
+
+fn parse_subflows<'a>(mut words: impl Iterator<Item = &'a str>, script: &mut Script) -> Result<(), String> {
+    let n = number(argument("subflows", &mut words, "a number")?)?;
+    if let Some(word) = words.next() {
+        return Err(format!("`{word}` is one word too many"));
+    }
+    if !(1..=MAX_SUBFLOWS as u32).contains(&n) {
+        return Err(format!("1 to {MAX_SUBFLOWS} subflows, not {n}"));
+    }
+    if !script.events.is_empty() {
+        return Err("`subflows` must come before the first event".to_owned());
+    }
+    script.subflows = n as usize;
+    Ok(())
+}
+
+/// The event of a verb with its argument, if it has one. The rest of `words` are settings.
+fn event<'a>(verb: &str, words: &mut impl Iterator<Item = &'a str>) -> Result<Event, String> {
+    let mut argument = |what| argument(verb, words, what);
+    Ok(match verb {
+        "ack" => {
+            let packets = number(argument("a number of packets")?)?;
+            if packets == 0 || packets >= CWND_LIMIT {
+                return Err(format!("an ACK delivers 1 to {} packets", CWND_LIMIT - 1));
+            }
+            Event::Ack { packets, marked: 0, rtt: None, limited: true, subflow: 0 }
+        }
+        "loss" => Event::Loss { subflow: 0 },
+        "timeout" => Event::Timeout { subflow: 0 },
+        "undo" => Event::Undo { subflow: 0 },
+        "local" => Event::Local { subflow: 0 },
+        "wait" => {
+            let eighths = eighths(argument("a time")?)?;
+            Event::Wait { us: (eighths / 8.0).round() as u64, subflow: 0 }
+        }
+        "window" => {
+            let cwnd = number(argument("a number of packets")?)?;
+            if cwnd == 0 || cwnd >= CWND_LIMIT {
+                return Err(format!("a window has 1 to {} packets", CWND_LIMIT - 1));
+            }
+            Event::Window { cwnd, ssthresh: None, subflow: 0 }
+        }
+        "next_hop" => {
+            let congested = match argument("0 or 1")? {
+                "0" => false,
+                "1" => true,
+                other => return Err(format!("`{other}` is neither 0 nor 1")),
+            };
+            Event::NextHop { congested, subflow: 0 }
+        }
+        "path" => Event::Path { path: Path::default(), subflow: 0 },
+        "hop" => Event::Hop { hop: USUAL_HOP, subflow: 0 },
+        "report" => Event::Report { told: Told::default(), subflow: 0 },
+        _ => return Err(format!("`{verb}` is not an event; {EXPECTED}")),
+    })
 }
 
 fn number(text: &str) -> Result<u32, String> {

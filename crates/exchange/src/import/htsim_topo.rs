@@ -61,6 +61,105 @@ fn needed<'a>(
     }
 }
 
+/// The tiers of a file, all of which it describes.
+struct Tiers<'a> {
+    input: &'a Input<'a>,
+    tiers: Vec<Tier<'a>>,
+}
+
+impl<'a> Tiers<'a> {
+    fn of(input: &'a Input, tiers: [Option<Tier<'a>>; 3], count: usize) -> Result<Self, Diagnostic> {
+        let mut described = Vec::new();
+        for (number, tier) in tiers.into_iter().take(count).enumerate() {
+            let Some(tier) = tier else { return input.ends(&format!("`Tier {number}`")) };
+            described.push(tier);
+        }
+        Ok(Self { input, tiers: described })
+    }
+
+    /// A number that a tier must have.
+    fn needed(&self, tier: usize, key: usize) -> Result<(u64, Word<'a>), Diagnostic> {
+        let name = ["Downlink_speed_Gbps", "Radix_Down", "Radix_Up", "Downlink_Latency_ns"][key];
+        needed(self.input, self.tiers[tier][key], &format!("{name} of tier {tier}"))
+    }
+
+    fn or(&self, tier: usize, key: usize, usual: u64) -> u64 {
+        self.tiers[tier][key].map_or(usual, |(number, _)| number)
+    }
+
+    /// By tier but the last: how many switches each has above it. Checks that this agrees with the tier above.
+    fn switches_above(&self, edges: u64, pods: u64) -> Result<Vec<u64>, Diagnostic> {
+        let input = self.input;
+        let mut above = Vec::new();
+        for tier in 1..self.tiers.len() {
+            let below = if tier == 2 { pods } else { edges };
+            let bundle = self.or(tier, BUNDLE, 1);
+            let (up, up_word) = self.needed(tier - 1, UP)?;
+            let (down, down_word) = self.needed(tier, DOWN)?;
+            if bundle == 0 || up % bundle != 0 {
+                let message = format!("{up} links up are not a multiple of Bundle {bundle} of tier {tier}");
+                return up_word.error(input, message);
+            }
+            if down != below * bundle {
+                let message = format!(
+                    "{below} switches of tier {} below, {bundle} links each, make {}",
+                    tier - 1,
+                    below * bundle
+                );
+                return down_word.error(input, message);
+            }
+            let own = self.needed(tier - 1, DOWN)?.0 * self.needed(tier - 1, SPEED)?.0;
+            let speed = self.needed(tier, SPEED)?.0;
+            let oversubscribed = self.or(tier - 1, OVERSUBSCRIBED, 1);
+            if u128::from(own) != u128::from(oversubscribed) * u128::from(up * speed) {
+                let (_, word) = self.tiers[tier - 1][OVERSUBSCRIBED].unwrap_or((0, up_word));
+                let message = format!(
+                    "tier {} has {own} Gbit/s below and {} above, which is not Oversubscribed {oversubscribed}",
+                    tier - 1,
+                    up * speed
+                );
+                return word.error(input, message);
+            }
+            above.push(up / bundle);
+        }
+        Ok(above)
+    }
+
+    /// The layers of links; also what is left out.
+    fn layers(&self) -> Result<(Vec<Layer>, Vec<String>), Diagnostic> {
+        let (tiers, last) = (&self.tiers, self.tiers.len() - 1);
+        let mut notes = of_top(&tiers[last], last);
+        let mut layers = Vec::new();
+        for tier in 0..=last {
+            let half_switches =
+                self.or(tier, SWITCH, 0) + if tier > 0 { self.or(tier - 1, SWITCH, 0) } else { 0 };
+            let (latency, word) = self.needed(tier, LATENCY)?;
+            let ps = latency.checked_mul(1000).zip(half_switches.checked_mul(500));
+            let ps = ps.and_then(|(a, b)| a.checked_add(b));
+            let rate = self.needed(tier, SPEED)?.0.checked_mul(1_000_000_000);
+            let (Some(ps), Some(rate)) = (ps, rate) else {
+                return word.error(self.input, format!("tier {tier} has a number that is too large"));
+            };
+            let down = tiers[tier][QUEUE_DOWN].map(|(bytes, _)| Bytes(bytes));
+            let up = if tier > 0 { tiers[tier - 1][QUEUE_UP].map(|(bytes, _)| Bytes(bytes)) } else { None };
+            if let (Some(down), Some(up)) = (down, up)
+                && down != up
+            {
+                notes.push(format!(
+                    "the queues up to tier {tier}, {up}, must equal those down from it: {down}"
+                ));
+            }
+            let bundle = self.or(tier, BUNDLE, 1);
+            layers.push(Layer { rate: Rate(rate), delay: Duration(ps), bundle, queue: down.or(up) });
+        }
+        if layers.iter().any(|l| l.queue.is_some()) && layers.iter().any(|l| l.queue.is_none()) {
+            notes.push("queues are left out: not every tier has its own".to_owned());
+            layers.iter_mut().for_each(|l| l.queue = None);
+        }
+        Ok((layers, notes))
+    }
+}
+
 /// The experiment on this network.
 pub(crate) fn draft(input: &Input) -> Result<Draft, Diagnostic> {
     let (clos, notes) = Clos::read(input)?;
@@ -140,27 +239,11 @@ impl Clos {
             return word.error(input, "a network of htsim has 2 or 3 tiers");
         }
         let (pod_size, pod_word) = needed(input, header[2], "Podsize")?;
-        let count = count as usize;
         if tiers[2].is_some() && count == 2 {
             return word
                 .error(input, "the file describes a `Tier 2`, which a network of 2 tiers does not have");
         }
-        let mut told = Vec::new();
-        for (number, tier) in tiers.iter().take(count).enumerate() {
-            let Some(tier) = tier else { return input.ends(&format!("`Tier {number}`")) };
-            told.push(tier);
-        }
-        let of = |tier: usize, key: usize| {
-            needed(
-                input,
-                told[tier][key],
-                &format!(
-                    "{} of tier {tier}",
-                    ["Downlink_speed_Gbps", "Radix_Down", "Radix_Up", "Downlink_Latency_ns"][key]
-                ),
-            )
-        };
-        let or = |tier: usize, key: usize, usual: u64| told[tier][key].map_or(usual, |(number, _)| number);
+        let tiers = Tiers::of(input, tiers, count as usize)?;
         if nodes % pod_size != 0 {
             return pod_word.error(input, format!("{nodes} hosts are not a multiple of {pod_size}"));
         }
@@ -168,84 +251,21 @@ impl Clos {
         if count == 2 && pods != 1 {
             return pod_word.error(input, format!("a network of 2 tiers is one pod: Podsize {nodes}"));
         }
-        let (hosts_per_edge, word) = of(0, DOWN)?;
+        let (hosts_per_edge, word) = tiers.needed(0, DOWN)?;
         if pod_size % hosts_per_edge != 0 {
             return word
                 .error(input, format!("{pod_size} hosts of a pod are not a multiple of {hosts_per_edge}"));
         }
-        if or(0, BUNDLE, 1) != 1 {
-            let (_, word) = told[0][BUNDLE].expect("it is not 1");
+        if tiers.or(0, BUNDLE, 1) != 1 {
+            let (_, word) = tiers.tiers[0][BUNDLE].expect("it is not 1");
             return word.error(input, "a host has one link, as in htsim");
         }
-        // How many switches each has above it, and whether this agrees with the tier above.
-        let mut below = pod_size / hosts_per_edge;
-        let edges = below;
-        let mut above = Vec::new();
-        for tier in 1..count {
-            let bundle = or(tier, BUNDLE, 1);
-            let (up, up_word) = of(tier - 1, UP)?;
-            let (down, down_word) = of(tier, DOWN)?;
-            if bundle == 0 || up % bundle != 0 {
-                return up_word.error(
-                    input,
-                    format!("{up} links up are not a multiple of Bundle {bundle} of tier {tier}"),
-                );
-            }
-            if tier == 2 {
-                below = pods;
-            }
-            if down != below * bundle {
-                let message = format!(
-                    "{below} switches of tier {} below, {bundle} links each, make {}",
-                    tier - 1,
-                    below * bundle
-                );
-                return down_word.error(input, message);
-            }
-            let (own, speed) = (of(tier - 1, DOWN)?.0 * of(tier - 1, SPEED)?.0, of(tier, SPEED)?.0);
-            let oversubscribed = or(tier - 1, OVERSUBSCRIBED, 1);
-            if u128::from(own) != u128::from(oversubscribed) * u128::from(up * speed) {
-                let (_, word) = told[tier - 1][OVERSUBSCRIBED].unwrap_or((0, up_word));
-                let message = format!(
-                    "tier {} has {own} Gbit/s below and {} above, which is not Oversubscribed {oversubscribed}",
-                    tier - 1,
-                    up * speed
-                );
-                return word.error(input, message);
-            }
-            above.push(up / bundle);
-        }
+        let edges = pod_size / hosts_per_edge;
+        let above = tiers.switches_above(edges, pods)?;
         if nodes > MOST || nodes.saturating_mul(above.iter().product()) > MOST * 8 {
             return Err(Diagnostic::input(format!("{nodes} hosts are too many to build")).of(input.name));
         }
-        let mut notes = of_top(told[count - 1], count - 1);
-        let mut layers = Vec::new();
-        for tier in 0..count {
-            let half_switches = or(tier, SWITCH, 0) + if tier > 0 { or(tier - 1, SWITCH, 0) } else { 0 };
-            let ps = of(tier, LATENCY)?.0.checked_mul(1000);
-            let ps = ps.zip(half_switches.checked_mul(500)).and_then(|(a, b)| a.checked_add(b));
-            let rate = of(tier, SPEED)?.0.checked_mul(1_000_000_000);
-            let (Some(ps), Some(rate)) = (ps, rate) else {
-                return of(tier, LATENCY)?
-                    .1
-                    .error(input, format!("tier {tier} has a number that is too large"));
-            };
-            let down = told[tier][QUEUE_DOWN].map(|(bytes, _)| Bytes(bytes));
-            let up = if tier > 0 { told[tier - 1][QUEUE_UP].map(|(bytes, _)| Bytes(bytes)) } else { None };
-            if let (Some(down), Some(up)) = (down, up)
-                && down != up
-            {
-                notes.push(format!(
-                    "the queues up to tier {tier}, {up}, must equal those down from it: {down}"
-                ));
-            }
-            let bundle = or(tier, BUNDLE, 1);
-            layers.push(Layer { rate: Rate(rate), delay: Duration(ps), bundle, queue: down.or(up) });
-        }
-        if layers.iter().any(|l| l.queue.is_some()) && layers.iter().any(|l| l.queue.is_none()) {
-            notes.push("queues are left out: not every tier has its own".to_owned());
-            layers.iter_mut().for_each(|l| l.queue = None);
-        }
+        let (layers, notes) = tiers.layers()?;
         let clos = Self {
             pods,
             edges,

@@ -161,94 +161,89 @@ const SMALL: &str = r#"{"directed": false, "multigraph": false,
 
 const KEYS: &str = "delay = \"1us\"\nqueue = \"9pkt\"";
 
+/// What is replaced in [`SMALL`], by what, and the message.
+const WRONG_JSON: &[(&str, &str, &str)] = &[
+    ("\"rate\": \"1Gbps\"}\n]", "\"rate\": \"1Gbps\"\n]", "net:10:1: expected `,` or `}`"),
+    ("\n]}\n", "", "net:9:47: EOF while parsing"),
+    ("{\"directed\": false", "[", "net:1:1: this is neither node-link JSON"),
+    ("\"nodes\"", "\"vertices\"", "net:1:1: no `nodes`: expected node-link JSON"),
+    ("\"edges\"", "\"adjacency\"", "net:1:1: neither `links` nor `edges`"),
+    ("\"edges\": [", "\"links\": [], \"edges\": [", "net:1:1: both `links` and `edges`"),
+    ("\"directed\": false", "\"directed\": 0", "net:1:14: expected true or false"),
+    ("{\"id\": \"a\", \"kind\": \"host\"}", "7", "net:3:1: expected an object"),
+    ("\"id\": \"a\", ", "", "net:3:1: a node without `id`"),
+    ("\"target\": \"s\", ", "", "net:8:1: a link without `target`"),
+    ("\"target\": \"b\"", "\"target\": \"bb\"", "net:9:27: no node has the id `bb`"),
+    ("\"target\": \"b\"", "\"target\": 2", "net:9:27: no node has the id `2`"),
+    ("\"id\": \"b\"", "\"id\": \"a\"", "net:5:8: two nodes have the id `a`"),
+    ("\"id\": \"b\",", "\"id\": \"b\", \"name\": \"a\",", "net:5:1: two nodes are called `a`"),
+    ("\"switch\"", "\"router\"", "net:4:21: the node `s`: kind = `router`: expected `host` or `switch`"),
+    (
+        "\"kind\": \"switch\"",
+        "\"rack\": 1",
+        "net:4:1: the node `s` has neither kind = \"host\" nor \"switch\"",
+    ),
+    ("\"switch\"", "\"switch\", \"type\": \"switch\"", "the node `s` has a `kind` and a `type`"),
+    ("\"switch\"", "\"switch\", \"kind\": \"switch\"", "the node `s` has `kind` twice"),
+    (
+        "\"b\", \"kind\"",
+        "\"b\", \"rack\": -1, \"kind\"",
+        "net:5:21: the node `b`: rack = -1: expected a whole number of at least 0",
+    ),
+    (
+        "\"b\", \"kind\"",
+        "\"b\", \"rack\": 1, \"kind\"",
+        "net:3:1: `b` has a rack, `a` has none: give all hosts a rack, or none",
+    ),
+    (
+        "\"b\", \"rate\": \"1Gbps\"",
+        "\"b\", \"rate\": 10",
+        "net:9:40: the link of `s` and `b`: \"10\" has no unit",
+    ),
+    ("\"b\", \"rate\": \"1Gbps\"", "\"b\", \"rate\": \"1bps\"", "1bps: a link's rate is 1kbps to 100Tbps"),
+    (
+        "\"b\", \"rate\": \"1Gbps\"",
+        "\"b\", \"rate\": [1]",
+        "the link of `s` and `b`: `rate` is not a plain value",
+    ),
+    (
+        "\"b\", \"rate\": \"1Gbps\"",
+        "\"b\"",
+        "net:9:1: the link of `s` and `b`: no rate: add an attribute `rate` such as \"10Gbps\", or `rate` in [fabric]",
+    ),
+    (
+        "\"b\", \"rate\": \"1Gbps\"",
+        "\"b\", \"bandwidth\": 1000",
+        "net:9:45: the link of `s` and `b` has an attribute `bandwidth`: here it is called `rate`, with its unit",
+    ),
+    ("\"b\", \"rate\": \"1Gbps\"", "\"b\", \"Rate\": 1e9", "here it is called `rate`"),
+    ("\"b\", \"rate\"", "\"b\", \"bandwidth\": \"2Gbps\", \"rate\"", "has `rate` twice, as 2Gbps and 1Gbps"),
+    ("\"b\", \"rate\"", "\"b\", \"delya\": \"1us\", \"rate\"", "here it is called `delay`"),
+    ("\"b\", \"rate\"", "\"b\", \"loss\": 1, \"rate\"", "1: no flow would ever finish"),
+    ("\"b\", \"rate\"", "\"b\", \"loss\": 2, \"rate\"", "2 is not a probability"),
+    ("\"b\", \"rate\"", "\"b\", \"queue\": \"9us\", \"rate\"", "\"us\" is not a unit of a queue length"),
+    ("\"b\", \"rate\"", "\"s\", \"rate\"", "net:9:1: a link from `s` to itself"),
+    (
+        "\"source\": \"s\", \"target\": \"b\"",
+        "\"source\": \"s\", \"target\": \"a\"",
+        "net:5:1: the host `b` has no link",
+    ),
+    (
+        "\"directed\": false",
+        "\"directed\": true",
+        "net:8:1: a link leads from `a` to `s`, but not back: a link of a directed graph is two edges",
+    ),
+    (
+        "\"b\", \"kind\": \"host\"",
+        "\"b\", \"kind\": \"switch\"",
+        "number of hosts: 1; a network needs at least two: hosts are nodes with",
+    ),
+];
+
 #[test]
 fn what_is_wrong_with_json_is_told_with_its_line() {
     assert!(topology(SMALL, KEYS).is_ok());
-    for (old, new, expected) in [
-        ("\"rate\": \"1Gbps\"}\n]", "\"rate\": \"1Gbps\"\n]", "net:10:1: expected `,` or `}`"),
-        ("\n]}\n", "", "net:9:47: EOF while parsing"),
-        ("{\"directed\": false", "[", "net:1:1: this is neither node-link JSON"),
-        ("\"nodes\"", "\"vertices\"", "net:1:1: no `nodes`: expected node-link JSON"),
-        ("\"edges\"", "\"adjacency\"", "net:1:1: neither `links` nor `edges`"),
-        ("\"edges\": [", "\"links\": [], \"edges\": [", "net:1:1: both `links` and `edges`"),
-        ("\"directed\": false", "\"directed\": 0", "net:1:14: expected true or false"),
-        ("{\"id\": \"a\", \"kind\": \"host\"}", "7", "net:3:1: expected an object"),
-        ("\"id\": \"a\", ", "", "net:3:1: a node without `id`"),
-        ("\"target\": \"s\", ", "", "net:8:1: a link without `target`"),
-        ("\"target\": \"b\"", "\"target\": \"bb\"", "net:9:27: no node has the id `bb`"),
-        ("\"target\": \"b\"", "\"target\": 2", "net:9:27: no node has the id `2`"),
-        ("\"id\": \"b\"", "\"id\": \"a\"", "net:5:8: two nodes have the id `a`"),
-        ("\"id\": \"b\",", "\"id\": \"b\", \"name\": \"a\",", "net:5:1: two nodes are called `a`"),
-        ("\"switch\"", "\"router\"", "net:4:21: the node `s`: kind = `router`: expected `host` or `switch`"),
-        (
-            "\"kind\": \"switch\"",
-            "\"rack\": 1",
-            "net:4:1: the node `s` has neither kind = \"host\" nor \"switch\"",
-        ),
-        ("\"switch\"", "\"switch\", \"type\": \"switch\"", "the node `s` has a `kind` and a `type`"),
-        ("\"switch\"", "\"switch\", \"kind\": \"switch\"", "the node `s` has `kind` twice"),
-        (
-            "\"b\", \"kind\"",
-            "\"b\", \"rack\": -1, \"kind\"",
-            "net:5:21: the node `b`: rack = -1: expected a whole number of at least 0",
-        ),
-        (
-            "\"b\", \"kind\"",
-            "\"b\", \"rack\": 1, \"kind\"",
-            "net:3:1: `b` has a rack, `a` has none: give all hosts a rack, or none",
-        ),
-        (
-            "\"b\", \"rate\": \"1Gbps\"",
-            "\"b\", \"rate\": 10",
-            "net:9:40: the link of `s` and `b`: \"10\" has no unit",
-        ),
-        (
-            "\"b\", \"rate\": \"1Gbps\"",
-            "\"b\", \"rate\": \"1bps\"",
-            "1bps: a link's rate is 1kbps to 100Tbps",
-        ),
-        (
-            "\"b\", \"rate\": \"1Gbps\"",
-            "\"b\", \"rate\": [1]",
-            "the link of `s` and `b`: `rate` is not a plain value",
-        ),
-        (
-            "\"b\", \"rate\": \"1Gbps\"",
-            "\"b\"",
-            "net:9:1: the link of `s` and `b`: no rate: add an attribute `rate` such as \"10Gbps\", or `rate` in [fabric]",
-        ),
-        (
-            "\"b\", \"rate\": \"1Gbps\"",
-            "\"b\", \"bandwidth\": 1000",
-            "net:9:45: the link of `s` and `b` has an attribute `bandwidth`: here it is called `rate`, with its unit",
-        ),
-        ("\"b\", \"rate\": \"1Gbps\"", "\"b\", \"Rate\": 1e9", "here it is called `rate`"),
-        (
-            "\"b\", \"rate\"",
-            "\"b\", \"bandwidth\": \"2Gbps\", \"rate\"",
-            "has `rate` twice, as 2Gbps and 1Gbps",
-        ),
-        ("\"b\", \"rate\"", "\"b\", \"delya\": \"1us\", \"rate\"", "here it is called `delay`"),
-        ("\"b\", \"rate\"", "\"b\", \"loss\": 1, \"rate\"", "1: no flow would ever finish"),
-        ("\"b\", \"rate\"", "\"b\", \"loss\": 2, \"rate\"", "2 is not a probability"),
-        ("\"b\", \"rate\"", "\"b\", \"queue\": \"9us\", \"rate\"", "\"us\" is not a unit of a queue length"),
-        ("\"b\", \"rate\"", "\"s\", \"rate\"", "net:9:1: a link from `s` to itself"),
-        (
-            "\"source\": \"s\", \"target\": \"b\"",
-            "\"source\": \"s\", \"target\": \"a\"",
-            "net:5:1: the host `b` has no link",
-        ),
-        (
-            "\"directed\": false",
-            "\"directed\": true",
-            "net:8:1: a link leads from `a` to `s`, but not back: a link of a directed graph is two edges",
-        ),
-        (
-            "\"b\", \"kind\": \"host\"",
-            "\"b\", \"kind\": \"switch\"",
-            "number of hosts: 1; a network needs at least two: hosts are nodes with",
-        ),
-    ] {
+    for (old, new, expected) in WRONG_JSON.iter().copied() {
         assert!(SMALL.contains(old), "{old}");
         let error = topology(&SMALL.replacen(old, new, 1), KEYS).map(drop).expect_err(expected);
         assert!(error.contains(expected), "{expected}:\n{error}");

@@ -57,21 +57,7 @@ fn follow(
             Hook::Grow(ack) => {
                 let delivered = f64::from(ack.delivered);
                 let grown = after - before.window;
-                let (mut low, mut high) = match reading.start_gain(&all, i) {
-                    Some(gain) if reading.starts_slowly(&all, i) => {
-                        let (low, high) = scaled(&mut *reading, &all, i, delivered, gain, fractions[i]);
-                        (low - grown, high - grown)
-                    }
-                    _ => {
-                        let (slow, left) = slow_start(&*reading, &all, i, delivered);
-                        all[i].window += slow;
-                        let by = reading.increase(&all, i, left);
-                        let (low, high) = fractions[i];
-                        // Whole packets first: beside many of them a fraction would lose its last digits.
-                        let off = slow + by.packets - grown;
-                        (low + off - by.within, high + off + by.within)
-                    }
-                };
+                let (mut low, mut high) = off(&mut *reading, &mut all, i, delivered, grown, fractions[i]);
                 if group[i].cwnd == CWND_LIMIT - 1 {
                     fractions[i] = (0.0, 1.0); // the host stopped it: how far it went is unknown
                     return Ok(false);
@@ -113,6 +99,33 @@ fn follow(
         }
         Ok(returned.is_some())
     })
+}
+
+/// By how many packets, at least and at most, the reading's growth is above what the window has `grown`, for a `fraction`
+/// before it.
+fn off(
+    reading: &mut dyn Reading,
+    all: &mut [View],
+    i: usize,
+    delivered: f64,
+    grown: f64,
+    fraction: (f64, f64),
+) -> (f64, f64) {
+    match reading.start_gain(all, i) {
+        Some(gain) if reading.starts_slowly(all, i) => {
+            let (low, high) = scaled(reading, all, i, delivered, gain, fraction);
+            (low - grown, high - grown)
+        }
+        _ => {
+            let (slow, left) = slow_start(reading, all, i, delivered);
+            all[i].window += slow;
+            let by = reading.increase(all, i, left);
+            let (low, high) = fraction;
+            // Whole packets first: beside many of them a fraction would lose its last digits.
+            let off = slow + by.packets - grown;
+            (low + off - by.within, high + off + by.within)
+        }
+    }
 }
 
 /// By how many packets, at least and at most, the fraction grows in a slow start that has a gain of its

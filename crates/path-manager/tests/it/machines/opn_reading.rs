@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use tresse_optimum::opn::{Model, Reading, Rule};
-use tresse_path_manager::{Action, LossRate, Memory, PathChoice, Priority, Sent};
-use tresse_units::Value;
+use tresse_path_manager::{Action, ConfiguredManager, LossRate, Memory, PathChoice, Priority, Sent};
+use tresse_units::{Time, Value};
 
 use super::common::{Host, US, ack, opening, scheme};
 
@@ -188,7 +188,69 @@ impl Both {
         }
         Ok(())
     }
+
+    /// Does `step` in both at `now`: its flow, and what the machine asked for; `None` if there are enough connections.
+    fn take(
+        &mut self,
+        opn: &ConfiguredManager,
+        now: u64,
+        step: Step,
+    ) -> Result<Option<Taken>, TestCaseError> {
+        let (time, known) = (now as f64, self.hosts.len());
+        Ok(Some(match step {
+            Step::Open { stream } if known < 8 => {
+                let (count, fast) = self.sender.new_flow(time);
+                let host = Host::connected(opn, &opening(now, PATHS, stream), &mut self.memory);
+                let path = |path| match path {
+                    PathChoice::Port(port) => usize::from(port),
+                    path => panic!("{path:?}"),
+                };
+                let paths: Vec<_> = host.subflows.iter().map(|s| path(s.path)).collect();
+                prop_assert_eq!(paths.len(), count);
+                prop_assert!(paths.iter().all(|path| fast.contains(path)), "{:?} of {:?}", paths, fast);
+                let subflow = |path| Subflow {
+                    path,
+                    open: true,
+                    in_flight: false,
+                    silent: false,
+                    srtt: None,
+                    rests: false,
+                };
+                let subflows = paths.into_iter().map(subflow).collect();
+                self.sender.flows.push(Flow { subflows, timer_1: None });
+                self.hosts.push(host);
+                (known, Vec::new())
+            }
+            Step::Open { .. } => return Ok(None),
+            Step::Sent { flow, subflow, packets, retransmissions } => {
+                let flow = flow % known;
+                let subflow = subflow % self.hosts[flow].subflows.len();
+                let sent = Sent { subflow, packets, retransmissions, new_bytes: 0 };
+                let asked = self.hosts[flow].send(now, &mut self.memory, sent).to_vec();
+                self.sender.sent(time, flow, subflow, packets as f64, retransmissions as f64);
+                (flow, asked)
+            }
+            Step::Acked { flow, subflow, outstanding, srtt } => {
+                let flow = flow % known;
+                let subflow = subflow % self.hosts[flow].subflows.len();
+                let asked = self.hosts[flow].ack(now, &mut self.memory, ack(subflow, outstanding, srtt));
+                let asked = asked.to_vec();
+                self.sender.acked(time, flow, subflow, outstanding > 0, (srtt * US) as f64);
+                (flow, asked)
+            }
+            Step::Gone { flow, subflow } => {
+                let flow = flow % known;
+                let subflow = subflow % self.hosts[flow].subflows.len();
+                let asked = self.hosts[flow].gone(now, &mut self.memory, subflow).to_vec();
+                self.sender.flows[flow].subflows[subflow].open = false;
+                (flow, asked)
+            }
+        }))
+    }
 }
+
+/// A flow, and what its machine asked for.
+type Taken = (usize, Vec<(Time, Action)>);
 
 proptest! {
     #[test]
@@ -231,51 +293,7 @@ proptest! {
             let time = now as f64;
             both.pass(now)?;
             both.sender.pass(time);
-            let known = both.hosts.len();
-            let (flow, asked) = match step {
-                Step::Open { stream } if known < 8 => {
-                    let (count, fast) = both.sender.new_flow(time);
-                    let host = Host::connected(&opn, &opening(now, PATHS, stream), &mut both.memory);
-                    let path = |path| match path {
-                        PathChoice::Port(port) => usize::from(port),
-                        path => panic!("{path:?}"),
-                    };
-                    let paths: Vec<_> = host.subflows.iter().map(|s| path(s.path)).collect();
-                    prop_assert_eq!(paths.len(), count);
-                    prop_assert!(paths.iter().all(|path| fast.contains(path)), "{:?} of {:?}", paths, fast);
-                    let subflow = |path| Subflow {
-                        path, open: true, in_flight: false, silent: false, srtt: None, rests: false,
-                    };
-                    let subflows = paths.into_iter().map(subflow).collect();
-                    both.sender.flows.push(Flow { subflows, timer_1: None });
-                    both.hosts.push(host);
-                    (known, Vec::new())
-                }
-                Step::Open { .. } => continue,
-                Step::Sent { flow, subflow, packets, retransmissions } => {
-                    let flow = flow % known;
-                    let subflow = subflow % both.hosts[flow].subflows.len();
-                    let sent = Sent { subflow, packets, retransmissions, new_bytes: 0 };
-                    let asked = both.hosts[flow].send(now, &mut both.memory, sent).to_vec();
-                    both.sender.sent(time, flow, subflow, packets as f64, retransmissions as f64);
-                    (flow, asked)
-                }
-                Step::Acked { flow, subflow, outstanding, srtt } => {
-                    let flow = flow % known;
-                    let subflow = subflow % both.hosts[flow].subflows.len();
-                    let asked = both.hosts[flow].ack(now, &mut both.memory, ack(subflow, outstanding, srtt));
-                    let asked = asked.to_vec();
-                    both.sender.acked(time, flow, subflow, outstanding > 0, (srtt * US) as f64);
-                    (flow, asked)
-                }
-                Step::Gone { flow, subflow } => {
-                    let flow = flow % known;
-                    let subflow = subflow % both.hosts[flow].subflows.len();
-                    let asked = both.hosts[flow].gone(now, &mut both.memory, subflow).to_vec();
-                    both.sender.flows[flow].subflows[subflow].open = false;
-                    (flow, asked)
-                }
-            };
+            let Some((flow, asked)) = both.take(&opn, now, step)? else { continue };
             let expected = both.sender.follow(time, flow);
             prop_assert_eq!(asked.into_iter().map(|(_, action)| action).collect::<Vec<_>>(), expected);
             let step = both.memory.loss().map(LossRate::step);
