@@ -43,8 +43,10 @@ pub struct Trial {
     pub draw: Draw,
 }
 
-/// A trial ends after this many signals of its first path …
-const SIGNALS: u32 = 5000;
+/// A trial of one path ends after this many signals …
+const SIGNALS: u32 = 1000;
+/// … one of several after this many of the first: between paths that signal alike a coupled flow wanders …
+const SIGNALS_OF_SEVERAL: u32 = 5000;
 /// … or packets of all paths.
 const MOST_PACKETS: u32 = 20_000_000;
 /// Packets of a trial without signals.
@@ -82,8 +84,9 @@ pub fn mean_windows_of(connection: &mut impl Connection, trial: &Trial, marks: b
     let mut random = Random::new(count as u64);
     let mut senders: Vec<Sender> = (0..count).map(|_| Sender::default()).collect();
     let most = if trial.ways[0].probability > 0.0 { MOST_PACKETS } else { WITHOUT_SIGNALS };
+    let most_signals = if count == 1 { SIGNALS } else { SIGNALS_OF_SEVERAL };
     let (mut packets, mut signals) = (0, 0);
-    while packets < most && signals < SIGNALS {
+    while packets < most && signals < most_signals {
         // The one whose next packet is ACKed first.
         let first = (0..count).min_by(|&a, &b| senders[a].clock.total_cmp(&senders[b].clock));
         let i = first.expect("a trial has a path");
@@ -106,7 +109,7 @@ pub fn mean_windows_of(connection: &mut impl Connection, trial: &Trial, marks: b
         sender.round_left -= 1;
         packets += 1;
         signals += u32::from(signalled && counts && i == 0);
-        if signals * WARM_UP >= SIGNALS || packets * WARM_UP >= most {
+        if signals * WARM_UP >= most_signals || packets * WARM_UP >= most {
             sender.area += window * step;
             sender.time += step;
         }

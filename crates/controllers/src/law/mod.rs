@@ -240,8 +240,8 @@ pub struct Follows {
     pub tolerance: Option<u32>,
 }
 
-/// The tolerance of an entry that declares none, 1/1000: small windows are whole packets, and a trial ends
-/// after some thousand signals.
+/// The tolerance of an entry that declares none, 1/1000: small windows are whole packets, and a trial has
+/// some thousand signals.
 const TOLERANCE: u32 = 200;
 
 /// The tolerance of an entry that means other signals than those of the trials: `NOT_JUDGED` of `controllers/law.h`.
