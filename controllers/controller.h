@@ -65,7 +65,7 @@ struct subflow {
 	u8 state;      /* enum state */
 	u8 cwnd_limited; /* 1: the window, not the application, was the limit */
 	u8 next_hop;   /* 1: the next hop tells that it is congested (SIGNAL_NEXT_HOP) */
-	u8 alone;      /* a wish, written only: 1 = no new data on siblings that do not wish it */
+	u8 alone;      /* output: 1 = ask for no new data on siblings, unless they ask too */
 	u8 index;      /* host's: see place_of */
 	u8 count;      /* host's: subflows of the connection */
 	u16 unused;

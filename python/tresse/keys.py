@@ -11,7 +11,7 @@
 ... )
 >>> run = tresse.run(experiment)
 
-A key that is None is left out, and has the default that its sentence names. `each` makes a case of each
+A key that is None is left out and takes the default in its description. `each` makes a case of each
 value. A key whose name is a word of Python has an underscore after it: `class_`. Values have their units,
 as in a file: `"10Gbps"`.
 

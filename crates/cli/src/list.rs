@@ -149,7 +149,7 @@ fn parts_of(kind: Kind) -> Table {
     table
 }
 
-/// A second line for those that are several rows, or one of another name.
+/// An experiment that covers several rows of the catalogue, or a row of another name, has a second line that names them.
 fn experiments() -> Table {
     let mut table = Table::new(&["name", "what it is; the paper's tables and figures in it", "source"]);
     for PaperEntry { entry, rows } in experiments::entries() {

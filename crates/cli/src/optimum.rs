@@ -132,7 +132,7 @@ fn row(case: &OptimumCase, axes: &IndexSet<&str>, with_since: bool) -> Vec<Strin
     let optimal = |key: &str| case.optimum.as_ref().and_then(|o| o.goodput.get(key).copied());
     let percent = |key: &str| {
         let distance = case.fluid.as_ref().and_then(|f| f.distance.get(key));
-        // What rounds to nothing has no sign.
+        // No "-0.00".
         distance.map_or_else(dash, |d| format!("{:.2}", (1e4 * d).round() / 100.0 + 0.0))
     };
     let moving = |cell: String| if is_moving(case) && cell != "-" { format!("~{cell}") } else { cell };

@@ -241,7 +241,7 @@ fn row(case: &CaseResult, axes: &[String]) -> Vec<String> {
     let mean = metric("goodput_mean_bps");
     let published = case.published.get("goodput_mean_bps").copied();
     let ratio = mean.zip(published).map_or_else(|| "-".to_owned(), |(m, p)| format!("{:.2}", m / p));
-    // What rounds to nothing has no sign.
+    // No "-0.0".
     let percent = |key: &str| {
         let distance = case.optimum.get(key);
         distance.map_or_else(|| "-".to_owned(), |d| format!("{:.1}", (1e3 * d).round() / 10.0 + 0.0))

@@ -54,7 +54,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.json {
         arguments.push("--json".into());
     }
-    // After the dashes a name is no option, whatever it begins with.
+    // After `--` a name that begins with a dash is not an option.
     arguments.extend(["--".into(), args.plan.clone().into_os_string()]);
     Err(python::hand_over("tresse.tuning", "tune", &arguments))
 }

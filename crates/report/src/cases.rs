@@ -93,7 +93,7 @@ impl Cases {
                 let place = *known.entry(codes.clone()).or_insert_with(|| {
                     let values =
                         axes.iter().zip(&columns).map(|(axis, c)| ((*axis).to_owned(), c.value(row)));
-                    // An axis that makes no difference to a case is none of its own.
+                    // Leave out the axes that do not apply to this case.
                     let own = values.filter(|(axis, value)| axis == "subflows" || !value.is_null());
                     self.place(own.collect()) as u32
                 });

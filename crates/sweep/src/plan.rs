@@ -176,7 +176,7 @@ impl Plan {
                     if error.kind == tresse_experiment::diagnostic::Kind::Io {
                         return error;
                     }
-                    // It is looked for beside the plan, and so told of by the name that stands there.
+                    // The file is looked for beside the plan: the message has the name as the plan writes it.
                     let known = tresse_experiment::did_you_mean(name, built_in::names().iter().copied());
                     let message =
                         format!("there is no experiment `{name}`: neither a built-in name nor a file{known}");

@@ -28,7 +28,7 @@ const LOOKS: u32 = 150;
 /// An experiment of a suite with the candidate in it.
 #[derive(Debug)]
 pub struct Trial<'a> {
-    /// It.
+    /// The experiment's entry in the suite.
     pub entry: &'a Entry,
     loaded: Arc<Loaded>,
     plan: Plan,
@@ -152,7 +152,7 @@ impl Guard {
                 let now: Vec<(u64, bool)> = progress
                     .map(|own| (own.hops.load(Ordering::Relaxed), own.done.load(Ordering::Relaxed)))
                     .collect();
-                // Whoever writes the last files when all are done is no controller.
+                // Once all replications are done, only files are written: no controller can hang then.
                 let waits = now.iter().any(|(_, done)| !done) && before.as_ref() == Some(&now);
                 idle = if waits { idle + 1 } else { 0 };
                 before = Some(now);

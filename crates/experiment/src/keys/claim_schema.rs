@@ -8,7 +8,7 @@ pub(crate) fn claim(schema: &mut Schema) {
     placeholders(schema);
     schema.remove("required");
     let Some(properties) = schema.get_mut("properties").and_then(|p| p.as_object_mut()) else { return };
-    // Nobody writes out by hand what `for_all` stands for.
+    // `for_all` expands to it; files do not set it.
     properties.remove("cases");
     for key in ["text", "because", "contradicts"] {
         let same_as = json!({ "type": "string", "description": "The id of the claim to take it from." });

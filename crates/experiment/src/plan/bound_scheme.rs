@@ -269,7 +269,7 @@ fn build_scheme(base: &transport::Config, scheme: &Scheme) -> Result<Built, Wron
     Ok((Arc::new(built), config))
 }
 
-/// THESIS (2.11): θ is at most Θ; 0 is none of them.
+/// THESIS (2.11): θ is at most Θ. 0 means that the bound is not set.
 fn check_rates(scheme: &controllers::ConfiguredController) -> Result<(), String> {
     let declared = scheme.controller().parameters();
     let value = |name: &str| declared.iter().zip(scheme.values()).find(|(p, v)| p.name == name && **v > 0);

@@ -69,8 +69,9 @@ impl<'a> Builder<'a> {
         let balancers: Vec<_> = balancers.collect();
         if let Some((_, other)) = balancers.iter().find(|(b, _)| *b != balancers[0].0) {
             let (first, other) = (balancers[0].1, other);
-            let message =
-                format!("`{first}` and `{other}` need switches that work differently at the same time");
+            let message = format!(
+                "`{first}` and `{other}` need different load balancing in the switches; a case has one"
+            );
             return Err(self.wrong(&path, "", &message));
         }
         let (scheme, subflows) = match axis {

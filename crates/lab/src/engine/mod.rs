@@ -272,7 +272,7 @@ where
                 Action::Ended(job) => self.jobs.push((part, job)),
             }
         }
-        // Where that is depends on flows alone, not on who looks when: so does their order.
+        // The cut depends on the flows alone, never on when progress is read: so does the order of rows.
         let hops = self.world.hops() - self.handed_at;
         if !self.is_whole && (self.batch.len() >= BATCH || hops >= HOPS) {
             self.is_cut = true;

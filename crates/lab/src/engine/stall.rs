@@ -86,7 +86,7 @@ fn ring(deadlock: &Deadlock, fabric: &Topology) -> String {
           hint: flow control needs routes that never go up again after going down, such as those of a fat tree or \
           leaf-spine; or raise `xoff`, or let switches drop (leave out `pfc`)",
         ring.join(", "),
-        // Picoseconds tell nobody anything.
+        // In whole microseconds: the time is for people.
         Duration(deadlock.since - deadlock.since % MICROSECOND)
     )
 }

@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(time(&rates, 0, 6 * SECOND), Some(SECOND), "at 0.99 s it has not stayed for a second");
         rates[99].goodput = 109_000_000;
         assert_eq!(time(&rates, 0, 6 * SECOND), Some(0));
-        // A gap is no time in which it stays.
+        // A missing sample interrupts the stay.
         rates.remove(50);
         assert_eq!(time(&rates, 0, 6 * SECOND), Some(51 * STEP));
     }

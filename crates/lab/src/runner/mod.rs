@@ -243,7 +243,7 @@ fn simulate(
 ) -> Result<(), Diagnostic> {
     let &Batch { replications, outcomes, places, died } = batch;
     let next = AtomicUsize::new(0);
-    // The first error is the cause; one in a file that it left half written would tell nothing.
+    // The first error is the cause. Later ones may be about a file that it left half written.
     let failure: Mutex<Option<Diagnostic>> = Mutex::new(None);
     let fail = |error: Diagnostic| -> Failed {
         failure.lock().expect("no holder of the lock panics").get_or_insert(error);

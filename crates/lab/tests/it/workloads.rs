@@ -214,7 +214,7 @@ fn what_makes_no_sense_is_told_with_its_line() {
         ("[workloads.w.parts.a.parts.b]\npattern = \"permutation\"\n".to_owned(), "a part cannot have parts"),
         ("[workloads.w]\nsize = \"1kB\"\n[workloads.w.parts.a]\npattern = \"permutation\"\n".to_owned(), "it has `parts`"),
         ("[workloads.w]\npattern = \"permutation\"\nsize = \"1kB\"\nscheme = \"tpc\"\n".to_owned(), "there is no scheme `tpc`; did you mean `tcp`?"),
-        ("[workloads.w]\npattern = \"permutation\"\nsize = \"1kB\"\nscheme = \"ecmp\"\nmix = [\"spray\"]\n".to_owned(), "need switches that work differently"),
+        ("[workloads.w]\npattern = \"permutation\"\nsize = \"1kB\"\nscheme = \"ecmp\"\nmix = [\"spray\"]\n".to_owned(), "need different load balancing in the switches"),
         ("[workloads.w]\npattern = \"incast\"\nsize = \"1kB\"\nservers = 10\n".to_owned(), "10 servers: this fabric has 10 hosts, so at most 9"),
         ("[workloads.w]\npattern = \"jobs\"\nservers = 10\nrequest = \"1kB\"\nresponse = \"1kB\"\n".to_owned(), "10 servers and a client of 10 hosts"),
         ("[workloads.w]\npattern = \"permutation\"\nsize = \"1kB\"\ndatagrams = \"1Gbps\"\n".to_owned(), "datagrams have a rate above 0"),

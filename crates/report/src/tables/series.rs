@@ -48,7 +48,7 @@ impl Series {
     /// Groups of rows of one series that become one row: of at most `together` intervals.
     fn merged(&self, together: usize, start: &[u64], duration: &[u64]) -> Vec<Vec<&[u32]>> {
         let of_series = |rows: &'_ [u32]| -> Vec<(usize, usize)> {
-            // The interval of the case that it is of; the last one of a flow is shorter.
+            // The case's sampling interval. A flow's last row is shorter.
             let interval = rows.iter().map(|&row| duration[row as usize]).max().unwrap_or(0);
             let span = interval.max(1) * together as u64;
             let slot = |row: u32| start[row as usize] / span;

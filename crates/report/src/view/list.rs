@@ -172,7 +172,7 @@ impl Runs {
             }
         };
         if summary.state == State::Killed {
-            // Its `run.json` says that it runs: whether it does is for the lock on its folder to say.
+            // `run.json` says that it is running. The lock on the folder says whether it still is.
             summary.state = if is_held(&folder) { State::UnderWay } else { State::Killed };
             summary.progress = (summary.state == State::UnderWay).then(|| progress(&folder)).flatten();
         }

@@ -76,7 +76,7 @@ pub enum GraphError {
     /// A message has no bytes.
     #[error("task {0} is a message of no bytes")]
     Empty(u32),
-    /// A message has the number of bytes that represents no end.
+    /// A message has 2^64 - 1 bytes, which stands for an endless one.
     #[error("task {0} is a message of 2^64 - 1 bytes: it must have at least one byte less")]
     TooLarge(u32),
     /// A message is stopped before it starts.

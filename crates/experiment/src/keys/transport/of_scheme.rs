@@ -21,7 +21,7 @@ impl Transport {
             return Err((vec!["transport", "profile"], message.to_owned()));
         }
         own.over(self).config().map_err(|(key, message)| {
-            // Alone, [transport] is right: what does not stand here is wrong beside something that does.
+            // [transport] alone is valid: the scheme's keys cause the conflict, also if the message names another.
             let stands_here = own.table().contains_key(key);
             match stands_here {
                 true => (vec!["transport", key], message),

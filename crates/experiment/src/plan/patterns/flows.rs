@@ -94,7 +94,7 @@ impl Keys for Flows {
 
 fn listed(at: &At, flows: &[Flow]) -> Result<Tasks, Diagnostic> {
     let mut tasks = Vec::new();
-    // By flow, the entry that it is of.
+    // By flow: the place of its entry.
     let mut entries = Vec::new();
     let wrong = |entry: usize, key: &str, message: &str| {
         let number = entry.to_string();
