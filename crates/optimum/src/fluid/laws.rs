@@ -1,5 +1,7 @@
 //! The laws: how each subflow's window changes, given the state of all paths of its connection.
 
+use smallvec::SmallVec;
+
 use super::heard::{Heard, each, either, in_a_round, once_a_round};
 use super::law::{Answer, Cut, Growth};
 use super::opportunistic::alphas;
@@ -7,6 +9,9 @@ use super::{Law, RateBounds, Signal};
 
 /// Cuts per round for a path without any, so that its quality can be compared with others.
 const RAREST: f64 = 1e-200;
+
+/// A number for each path of a connection: most have few, and these are made a hundred thousand times.
+pub(super) type ByPath<T> = SmallVec<[T; 8]>;
 
 /// A path of a connection at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -50,14 +55,14 @@ pub(super) fn alpha_gain(scheme: &Law) -> Option<f64> {
 }
 
 /// Packets by which each window changes in a round (T dw/dt).
-pub(super) fn changes(scheme: &Law, subflows: &[Subflow], context: Context) -> Vec<f64> {
+pub(super) fn changes(scheme: &Law, subflows: &[Subflow], context: Context) -> ByPath<f64> {
     match *scheme {
         Law::Window { growth, cut, answer: Answer::Signals } => every_signal(growth, cut, subflows, context),
         Law::Window { growth, cut, answer: Answer::Rounds } => {
             once_each_round(growth, cut, subflows, context)
         }
         Law::HolnetCc { .. } | Law::HolnetMcc | Law::HolnetUta { .. } => {
-            let free: Vec<f64> = subflows.iter().map(|s| 1.0 - congested(s, context.signal)).collect();
+            let free: ByPath<f64> = subflows.iter().map(|s| 1.0 - congested(s, context.signal)).collect();
             holnet(scheme, subflows, &free, context.packet_bits)
         }
     }
@@ -69,10 +74,10 @@ pub(super) fn congested(s: &Subflow, signal: Signal) -> f64 {
 }
 
 /// [`Answer::Signals`]: `T dw/dt = grow (growth of a round) - cuts (a cut)`.
-fn every_signal(growth: Growth, cut: Cut, subflows: &[Subflow], context: Context) -> Vec<f64> {
-    let heard: Vec<_> =
+fn every_signal(growth: Growth, cut: Cut, subflows: &[Subflow], context: Context) -> ByPath<f64> {
+    let heard: ByPath<_> =
         subflows.iter().map(|s| each(context.signal, s.signalled, s.loss, s.window)).collect();
-    let cuts: Vec<f64> = heard.iter().map(|h| h.cut).collect();
+    let cuts: ByPath<f64> = heard.iter().map(|h| h.cut).collect();
     let growths = growths(growth, subflows, &cuts);
     let fastest = fastest(subflows);
     let law = |((s, h), growth): ((&Subflow, &Heard), f64)| h.grow * growth - h.cut * taken(cut, s, fastest);
@@ -80,10 +85,10 @@ fn every_signal(growth: Growth, cut: Cut, subflows: &[Subflow], context: Context
 }
 
 /// [`Answer::Rounds`]: marks once a round; losses halve the window.
-fn once_each_round(growth: Growth, cut: Cut, subflows: &[Subflow], context: Context) -> Vec<f64> {
-    let heard: Vec<_> =
+fn once_each_round(growth: Growth, cut: Cut, subflows: &[Subflow], context: Context) -> ByPath<f64> {
+    let heard: ByPath<_> =
         subflows.iter().map(|s| once_a_round(context.signal, s.signalled, s.window)).collect();
-    let cuts: Vec<f64> = heard.iter().map(|h| h.cut).collect();
+    let cuts: ByPath<f64> = heard.iter().map(|h| h.cut).collect();
     let growths = growths(growth, subflows, &cuts);
     let fastest = fastest(subflows);
     let law = |((s, h), growth): ((&Subflow, &Heard), f64)| {
@@ -94,18 +99,18 @@ fn once_each_round(growth: Growth, cut: Cut, subflows: &[Subflow], context: Cont
 }
 
 /// What a round without a signal adds to each window; `cuts` are those of a round.
-pub(super) fn growths(growth: Growth, subflows: &[Subflow], cuts: &[f64]) -> Vec<f64> {
+pub(super) fn growths(growth: Growth, subflows: &[Subflow], cuts: &[f64]) -> ByPath<f64> {
     let total = total_rate(subflows);
     let top = fastest(subflows) / total;
     let windows: f64 = subflows.iter().map(|s| s.window).sum();
     let linked = linked_increase(subflows);
     let opportunistic = if growth == Growth::Opportunistic {
-        let windows: Vec<f64> = subflows.iter().map(|s| s.window).collect();
+        let windows: ByPath<f64> = subflows.iter().map(|s| s.window).collect();
         let qualities =
             subflows.iter().zip(cuts).map(|(s, cut)| s.window / cut.max(RAREST) / (s.rtt * s.rtt));
-        alphas(&windows, &qualities.collect::<Vec<_>>())
+        alphas(&windows, &qualities.collect::<ByPath<_>>())
     } else {
-        Vec::new()
+        ByPath::new()
     };
     let of = |(i, s): (usize, &Subflow)| {
         let share = s.rate() / total;
@@ -137,7 +142,7 @@ pub(super) fn taken(cut: Cut, s: &Subflow, fastest: f64) -> f64 {
 /// equations switch between 0 and 1, is replaced by the share of time that it is 1, so that its complement
 /// times r^out is `free`. This is the equivalent control of a sliding mode: if it holds the rate, the
 /// equilibrium is that of the switched equation.
-pub(super) fn holnet(scheme: &Law, subflows: &[Subflow], free: &[f64], packet_bits: f64) -> Vec<f64> {
+pub(super) fn holnet(scheme: &Law, subflows: &[Subflow], free: &[f64], packet_bits: f64) -> ByPath<f64> {
     let total = total_rate(subflows);
     let rate_bps = total * packet_bits;
     let law = |(s, free): (&Subflow, &f64)| match *scheme {

@@ -13,7 +13,7 @@
 //! equilibrium `exp(z) (c - y) = e c`, full to e/p. `k = (2 + B)/(T w)` and B = 4 damp AIMD, whose time
 //! constant is T w, with w = c T/N the window of each of N subflows. None of the three moves the equilibrium.
 
-/// B.
+/// B; [`Price::odds`] has its power.
 const PROPORTIONAL: f64 = 4.0;
 /// e: far below any probability that holds a window (2/w^2 = 2e-8 for 10^4 packets).
 const BARRIER: f64 = 1e-14;
@@ -38,19 +38,32 @@ impl Price {
         Self { capacity_pps, time_s: rtt_s * window }
     }
 
-    pub fn probability(&self, z: f64, load_pps: f64) -> f64 {
-        1.0 / (1.0 + 1.0 / self.odds(z, load_pps))
+    /// The odds of a signal at `z` under a load.
+    pub fn odds(&self, z: f64, load_pps: f64) -> Odds {
+        let ratio = load_pps / self.capacity_pps;
+        let square = ratio * ratio;
+        let when_full = libm::exp(z);
+        Odds { when_full, now: when_full * (square * square) }
     }
 
     /// dz/dt.
-    pub fn change(&self, z: f64, load_pps: f64) -> f64 {
+    pub fn change(&self, odds: Odds, load_pps: f64) -> f64 {
         let excess = (load_pps - self.capacity_pps) / self.capacity_pps;
-        let odds = self.odds(z, load_pps);
-        let excess = if excess > 0.0 { excess / (1.0 + odds) } else { excess };
-        (2.0 + PROPORTIONAL) / self.time_s * (excess + BARRIER * libm::exp(-z) - CEILING * odds)
+        let excess = if excess > 0.0 { excess / (1.0 + odds.now) } else { excess };
+        (2.0 + PROPORTIONAL) / self.time_s * (excess + BARRIER / odds.when_full - CEILING * odds.now)
     }
+}
 
-    fn odds(&self, z: f64, load_pps: f64) -> f64 {
-        libm::exp(z) * libm::pow(load_pps / self.capacity_pps, PROPORTIONAL)
+/// The odds with which a link signals.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Odds {
+    /// At a load of its capacity: exp(z).
+    when_full: f64,
+    now: f64,
+}
+
+impl Odds {
+    pub fn probability(self) -> f64 {
+        1.0 / (1.0 + 1.0 / self.now)
     }
 }

@@ -9,6 +9,7 @@
 //! push, can be found too.
 
 use super::lu::Matrix;
+use super::solve::UNMOVED;
 use super::system::System;
 
 /// The first step is as long as a round of each unknown.
@@ -25,10 +26,16 @@ const NUDGE: f64 = 1e-7;
 const WORSE: f64 = 1.5;
 /// Within this many steps, the motion must have fallen to a tenth.
 const PATIENCE: usize = 60;
+/// Where paths tie for being used, rates creep as 1/t, and rounding keeps the motion just above any limit. So a step of
+/// this many natural times that moves no rate is rest as well …
+const LONG: f64 = 1e3;
+/// … if the motion before it was this weak.
+const WEAK: f64 = 1e-6;
 /// With more unknowns a step would take seconds: its cost is their number cubed.
 const MOST_UNKNOWNS: usize = 1500;
 
-/// Moves `y` to a point where the largest change is below `settled`. Returns whether it got there. If not,
+/// Moves `y` to a point where the largest change is below `settled`, or where no rate moves in a long step. Returns
+/// whether it got there. If not,
 /// `y` is where the search ended, or where it began if there was less motion. Deterministic.
 pub(super) fn find(system: &System, y: &mut Vec<f64>, settled: f64) -> bool {
     if y.len() > MOST_UNKNOWNS {
@@ -61,6 +68,9 @@ fn search(system: &System, y: &mut Vec<f64>, settled: f64) -> bool {
             let next: Vec<f64> = y.iter().zip(bounded).map(|(y, c)| y + c).collect();
             let mut next_slope = vec![0.0; n];
             let now = system.derivative(&next, &mut next_slope);
+            if step >= LONG && residual < WEAK && system.moved(y, &next) < UNMOVED {
+                return true;
+            }
             if now <= WORSE * residual {
                 step = (step * (1.5 * residual / now).clamp(1.0 / FACTOR, FACTOR)).min(LONGEST);
                 (*y, slope, residual) = (next, next_slope, now);

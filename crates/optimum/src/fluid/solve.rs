@@ -11,7 +11,7 @@ const TOLERANCE: f64 = 1e-10;
 const SETTLED: f64 = 1e-8;
 /// Changes of a path's rate below this in the last third of the time count as none, as a share of its
 /// connection's. Paths that tie for being used approach their rates only as 1/t.
-const UNMOVED: f64 = 1e-6;
+pub(super) const UNMOVED: f64 = 1e-6;
 /// A window that no link holds: 10^9 packets of 1500 bytes, 12 Tbit in a round.
 const UNBOUNDED: f64 = 1e9;
 /// Steps that a search for an equilibrium may take by default.
@@ -185,7 +185,9 @@ impl Fluid {
         let bits = self.system.packet_bits();
         let view = self.system.view(y);
         let each = |what: fn(&super::laws::Subflow) -> f64, scale: f64| {
-            view.subflows.iter().map(|own| own.iter().map(|s| what(s) * scale).collect()).collect()
+            let mut values = view.subflows.iter().map(|s| what(s) * scale);
+            let paths = self.system.network.connections.iter().map(|c| c.paths.len());
+            paths.map(|n| values.by_ref().take(n).collect()).collect()
         };
         State {
             time_s,

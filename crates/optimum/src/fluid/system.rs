@@ -4,8 +4,8 @@
 
 use super::balance;
 use super::laws::{Context, Subflow, alpha_gain, changes, holnet};
-use super::network::{Connection, FluidError, Link, Network};
-use super::price::{Price, START};
+use super::network::{Connection, FluidError, Link, Network, Path};
+use super::price::{Odds, Price, START};
 
 /// Windows start here, in packets.
 const FIRST_WINDOW: f64 = 1.0;
@@ -28,9 +28,11 @@ pub(super) struct System {
 /// A network's state in its own terms; rates in packets per second.
 pub(super) struct View {
     pub loads: Vec<f64>,
+    /// Of links with a capacity.
+    odds: Vec<Odds>,
     pub probabilities: Vec<f64>,
-    /// For each connection its paths: window, RTT, and received signals.
-    pub subflows: Vec<Vec<Subflow>>,
+    /// The paths of all connections, one after another: window, RTT, and received signals.
+    pub subflows: Vec<Subflow>,
 }
 
 impl System {
@@ -51,8 +53,8 @@ impl System {
         let bits = self.packet_bits();
         let price = |(index, link): (usize, &Link)| {
             let Link::Capacity(bps) = *link else { return None };
-            let paths = self.network.connections.iter().flat_map(|c| &c.paths);
-            let rtts: Vec<f64> = paths.filter(|p| p.links.contains(&index)).map(|p| rtt(p.rtt_ps)).collect();
+            let rtts: Vec<f64> =
+                self.paths().filter(|p| p.links.contains(&index)).map(|p| rtt(p.rtt_ps)).collect();
             if rtts.is_empty() {
                 return None;
             }
@@ -87,28 +89,31 @@ impl System {
     }
 
     pub fn view(&self, y: &[f64]) -> View {
-        let mut loads = vec![0.0; self.network.links.len()];
-        let mut subflows = Vec::with_capacity(self.offsets.len());
+        let links = self.network.links.len();
+        let mut loads = vec![0.0; links];
+        let mut subflows: Vec<Subflow> = Vec::with_capacity(self.paths().count());
         for (c, &offset) in self.network.connections.iter().zip(&self.offsets) {
-            let own: Vec<Subflow> =
-                (0..c.paths.len()).map(|i| subflow(c, &y[offset..offset + unknowns(c)], i)).collect();
-            for (path, s) in c.paths.iter().zip(&own) {
+            let own = &y[offset..offset + unknowns(c)];
+            for (i, path) in c.paths.iter().enumerate() {
+                let s = subflow(c, own, i);
                 path.links.iter().for_each(|&l| loads[l] += s.window / s.rtt);
-            }
-            subflows.push(own);
-        }
-        let probability = |(l, link): (usize, &Link)| match (*link, &self.prices[l]) {
-            (Link::Random(p), _) => p,
-            (_, Some(price)) => price.probability(y[self.first_price + l], loads[l]),
-            (_, None) => 0.0,
-        };
-        let probabilities: Vec<f64> = self.network.links.iter().enumerate().map(probability).collect();
-        for (c, own) in self.network.connections.iter().zip(&mut subflows) {
-            for (path, s) in c.paths.iter().zip(own) {
-                s.signalled = any(path.links.iter().map(|&l| probabilities[l]));
+                subflows.push(s);
             }
         }
-        View { loads, probabilities, subflows }
+        let mut odds = vec![Odds::default(); links];
+        let mut probabilities = vec![0.0; links];
+        for (l, link) in self.network.links.iter().enumerate() {
+            if let Link::Random(p) = *link {
+                probabilities[l] = p;
+            } else if let Some(price) = &self.prices[l] {
+                odds[l] = price.odds(y[self.first_price + l], loads[l]);
+                probabilities[l] = odds[l].probability();
+            }
+        }
+        for (path, s) in self.paths().zip(&mut subflows) {
+            s.signalled = any(path.links.iter().map(|&l| probabilities[l]));
+        }
+        View { loads, odds, probabilities, subflows }
     }
 
     /// dy/dt into `dy`; returns the largest change in the natural time of each unknown: packets a round,
@@ -118,7 +123,10 @@ impl System {
         let mut residual: f64 = 0.0;
         let mut note = |change: f64| residual = residual.max(change.abs());
         let context = Context { signal: self.network.signal, packet_bits: self.packet_bits() };
-        for ((c, &offset), own) in self.network.connections.iter().zip(&self.offsets).zip(&view.subflows) {
+        let mut left = &view.subflows[..];
+        for (c, &offset) in self.network.connections.iter().zip(&self.offsets) {
+            let (own, rest) = left.split_at(c.paths.len());
+            left = rest;
             let dy = &mut dy[offset..offset + unknowns(c)];
             if let Some(balancer) = &c.balancer {
                 let heard = balance::heard(balancer, c, own, &view.probabilities, self.network.signal);
@@ -149,7 +157,7 @@ impl System {
             }
         }
         for (l, price) in self.prices.iter().enumerate() {
-            let change = price.as_ref().map_or(0.0, |p| p.change(y[self.first_price + l], view.loads[l]));
+            let change = price.as_ref().map_or(0.0, |p| p.change(view.odds[l], view.loads[l]));
             dy[self.first_price + l] = change;
             note(change * price.as_ref().map_or(0.0, |p| p.time_s));
         }
@@ -173,13 +181,31 @@ impl System {
         times
     }
 
+    /// The largest difference of a path's rate between two states, as a share of its connection's.
+    pub fn moved(&self, before: &[f64], after: &[f64]) -> f64 {
+        let (before, after) = (self.view(before).subflows, self.view(after).subflows);
+        let mut paths = before.iter().zip(&after).map(|(b, a)| [b, a].map(|s| s.window / s.rtt));
+        let moved = |c: &Connection| {
+            let (moved, total) = paths
+                .by_ref()
+                .take(c.paths.len())
+                .fold((0.0_f64, 0.0), |(moved, total), [b, a]| (moved.max((a - b).abs()), total + a));
+            moved / total
+        };
+        self.network.connections.iter().map(moved).fold(0.0, f64::max)
+    }
+
     pub fn packet_bits(&self) -> f64 {
         self.network.packet_bytes as f64 * 8.0
     }
 
     pub fn longest_rtt(&self) -> f64 {
-        let paths = self.network.connections.iter().flat_map(|c| &c.paths);
-        paths.map(|p| rtt(p.rtt_ps)).fold(SECONDS_PER_PS, f64::max)
+        self.paths().map(|p| rtt(p.rtt_ps)).fold(SECONDS_PER_PS, f64::max)
+    }
+
+    /// The paths of all connections, one after another.
+    fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.network.connections.iter().flat_map(|c| &c.paths)
     }
 }
 

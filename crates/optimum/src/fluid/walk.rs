@@ -8,7 +8,7 @@ use tresse_controllers::check::rates::Connection;
 use super::Signal;
 use super::heard::once_a_round;
 use super::law::Law;
-use super::laws::{Subflow, alpha_gain, growths, holnet, taken};
+use super::laws::{ByPath, Subflow, alpha_gain, growths, holnet, taken};
 
 /// The connection of one law.
 pub(crate) struct Walk {
@@ -55,7 +55,7 @@ impl Walk {
         match self.law {
             Law::Window { growth, .. } => {
                 let cuts = self.subflows.iter().map(|s| once_a_round(self.signal, s.signalled, s.window).cut);
-                growths(growth, &self.subflows, &cuts.collect::<Vec<_>>())[i]
+                growths(growth, &self.subflows, &cuts.collect::<ByPath<_>>())[i]
             }
             _ => self.sliding(1.0)[i],
         }
@@ -73,8 +73,8 @@ impl Walk {
     }
 
     /// The changes of a round in a sliding mode: `free` is 0 in a congested one, else 1.
-    fn sliding(&self, free: f64) -> Vec<f64> {
-        holnet(&self.law, &self.subflows, &vec![free; self.subflows.len()], self.packet_bits)
+    fn sliding(&self, free: f64) -> ByPath<f64> {
+        holnet(&self.law, &self.subflows, &ByPath::from_elem(free, self.subflows.len()), self.packet_bits)
     }
 
     /// The mean part of marked packets after a round.
