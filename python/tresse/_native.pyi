@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any
+from typing import Any, TypedDict
+
+from tresse.experiments import Cases
 
 class ArrowTable:
     def __arrow_c_schema__(self) -> object: ...
@@ -20,8 +22,7 @@ payload arrived (bytes), packets sent, marks, retransmissions, timeouts, srtt, m
 class Environment:
     def __init__(
         self,
-        arguments: list[str],
-        text: str | None,
+        cases: Cases,
         scheme: str,
         flows: int | None = None,
         interval: int | None = None,
@@ -29,8 +30,19 @@ class Environment:
     @property
     def shape(self) -> tuple[int, int, int]: ...
 
+class How(TypedDict):
+    """How to run cases; numbers are texts, which the native part checks."""
+
+    controllers: list[str]
+    seed: str
+    replications: str | None
+    parallel: str | None
+    threads: str
+    out: str | None
+    judge: bool
+
 class Running:
-    def __init__(self, arguments: list[str], text: str | None = None) -> None: ...
+    def __init__(self, cases: Cases, how: How) -> None: ...
     @property
     def notes(self) -> list[str]: ...
     @property
@@ -68,7 +80,7 @@ def explain(name: str) -> str | None: ...
 def head(folder: str | PathLike[str]) -> tuple[str, str, list[str]]: ...
 def meanings(table: ArrowTable) -> list[tuple[str, str]]: ...
 def networks(folder: str | PathLike[str]) -> list[tuple[str, str]]: ...
-def optimum(arguments: list[str], text: str | None = None) -> str: ...
+def optimum(cases: Cases, seed: str) -> str: ...
 def schema() -> str: ...
 def reset_all(environments: list[Environment], seeds: list[int]) -> list[Told]: ...
 def step_all(environments: list[Environment], actions: list[list[tuple[int, int]]]) -> list[Told]: ...

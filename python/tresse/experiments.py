@@ -1,4 +1,4 @@
-"""An experiment and the changes to it, as arguments of the command."""
+"""An experiment and the changes to it, as requests have them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 from tresse.errors import TresseError
 
@@ -28,6 +28,16 @@ Only: TypeAlias = Mapping[str, Value | Iterable[Value]]
 Settings: TypeAlias = Mapping[str, Any]
 
 
+class Cases(TypedDict):
+    """Some cases of an experiment, for the native part."""
+
+    name: str
+    text: str | None
+    profile: str
+    only: list[str]
+    settings: list[str]
+
+
 def named(experiment: Experiment) -> tuple[str, str | None]:
     """The experiment's name or path, and its text if it is not a file."""
     if isinstance(experiment, str | os.PathLike):
@@ -42,18 +52,19 @@ def named(experiment: Experiment) -> tuple[str, str | None]:
 
 
 def chosen(
+    experiment: Experiment,
     profile: str,
     only: Only | None,
     set: Settings | None,  # noqa: A002
-) -> list[str]:
-    """The options that choose cases of an experiment."""
-    arguments = [f"--profile={profile}"]
+) -> Cases:
+    """The chosen cases of an experiment."""
+    name, text = named(experiment)
+    kept = []
     for axis, values in (only or {}).items():
         several = [values] if isinstance(values, str | bool | int | float) else list(values)
-        arguments.append(f"--only={axis}={','.join(_word(value) for value in several)}")
-    for path, value in (set or {}).items():
-        arguments.append(f"--set={path}={setting(value)}")
-    return arguments
+        kept.append(f"{axis}={','.join(_word(value) for value in several)}")
+    settings = [f"{path}={setting(value)}" for path, value in (set or {}).items()]
+    return Cases(name=name, text=text, profile=str(profile), only=kept, settings=settings)
 
 
 def setting(value: object) -> str:

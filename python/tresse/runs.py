@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tresse import _native, tables
 from tresse.errors import TresseError, TresseWarning
-from tresse.experiments import Experiment, Only, Profile, Settings, chosen, named
+from tresse.experiments import Experiment, Only, Profile, Settings, chosen
 from tresse.progress import Bar
 
 if TYPE_CHECKING:
@@ -270,17 +270,19 @@ def run(
     Ctrl-C ends the run early: the folder keeps what was measured, and the KeyboardInterrupt names it. A run that cannot
     end, because a controller died or flows wait forever, is a TresseError whose `run` has what was measured.
     """
-    name, text = named(experiment)
-    arguments = chosen(profile, only, set)
-    for file in controllers:
-        arguments.append(f"--controller={os.fspath(file)}")
-    arguments += [f"--seed={seed}", f"--threads={threads}"]
-    arguments += [] if replications is None else [f"--replications={replications}"]
-    arguments += [] if parallel is None else [f"--parallel={parallel}"]
-    arguments += [] if out is None else [f"--out={os.fspath(out)}"]
-    arguments += ["--judge"] if judge else []
-    # After the dashes, a name is never an option, whatever it begins with.
-    running = _native.Running([*arguments, "--", name], text)
+    cases = chosen(experiment, profile, only, set)
+    running = _native.Running(
+        cases,
+        {
+            "controllers": [os.fspath(file) for file in controllers],
+            "seed": str(seed),
+            "replications": None if replications is None else str(replications),
+            "parallel": None if parallel is None else str(parallel),
+            "threads": str(threads),
+            "out": None if out is None else os.fspath(out),
+            "judge": judge,
+        },
+    )
     for note in running.notes:
         if note.startswith("warning: "):
             warnings.warn(note.removeprefix("warning: "), TresseWarning, stacklevel=2)
@@ -338,9 +340,7 @@ def optimum(
     seed: int = 1,
 ) -> dict[str, Any]:
     """The optimum of an experiment's flows without a simulation: the output of `tresse optimum --json`."""
-    name, text = named(experiment)
-    arguments = [*chosen(profile, only, set), f"--seed={seed}", "--", name]
-    computed: dict[str, Any] = json.loads(_native.optimum(arguments, text))
+    computed: dict[str, Any] = json.loads(_native.optimum(chosen(experiment, profile, only, set), str(seed)))
     return computed
 
 

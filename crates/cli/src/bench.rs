@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use indicatif::{ProgressBar, ProgressStyle};
 use tresse_lab::bench::{self, BenchCase, Compared, Comparison, Earlier, Verdict};
 
-use crate::failure::Failure;
+use crate::ended::Ended;
 use crate::output::print_json;
 use crate::table::Table;
 
@@ -46,7 +46,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &Args) -> Result<(), Ended> {
     let earlier = args.compare.as_deref().map(Earlier::read).transpose()?;
     // It is shown only on a terminal, and draws nothing on its own while a case runs.
     let bar = ProgressBar::no_length();

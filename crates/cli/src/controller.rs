@@ -1,21 +1,15 @@
 //! `tresse controller`.
 
-pub mod check;
-pub mod new;
+mod check;
+mod new;
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
-use tresse_controllers as controllers;
-use tresse_controllers::apart::End;
-use tresse_controllers::trace::{Script, Step, play_apart};
-use tresse_controllers::{ConfiguredController, Controller};
-use tresse_units::input_file::{self, MOST_WRITTEN};
-use tresse_units::text_file;
+use tresse_controllers::CWND_LIMIT;
+use tresse_workbench::controller::{self, TraceRequest, ssthresh};
 
-use crate::ebpf;
-use crate::failure::Failure;
+use crate::ended::Ended;
 use crate::output::print_json;
 
 /// Work with one controller
@@ -94,38 +88,40 @@ enum Host {
     Bpf,
 }
 
-pub fn run(command: Command) -> Result<(), Failure> {
-    match command {
-        Command::New(args) => new::run(&args),
-        Command::Check(args) => check::run(&args),
-        Command::Trace(args) => trace(&args),
+impl From<Host> for controller::Host {
+    fn from(host: Host) -> Self {
+        match host {
+            Host::Native => Self::Native,
+            Host::Bpf => Self::Bpf,
+        }
     }
 }
 
-fn trace(args: &TraceArgs) -> Result<(), Failure> {
-    let controller = controller(&args.controller)?;
-    let scheme = ConfiguredController::new(controller, settings(&args.parameters)?)
-        .map_err(|e| Failure::Input(e.to_string()))?;
-    let name = args.script.display();
-    let text = read(&args.script).map_err(|e| Failure::Input(format!("{name}: cannot be read: {e}")))?;
-    let script = Script::parse(&text)
-        .map_err(|e| Failure::Input(format!("{name}:{}: {}\n  |\n  | {}", e.line, e.message, e.text)))?;
-    script.suits(controller).map_err(|e| Failure::Input(format!("{name}: {e}")))?;
-    let steps = match args.host {
-        Host::Native => play_apart(Arc::new(scheme), &script, args.initial_window)
-            .map_err(|e| Failure::Machine(format!("cannot start a process for the controller: {e}")))?
-            .map_err(|end| ended(end, controller))?,
-        Host::Bpf => ebpf::play(&scheme, &script, args.initial_window)?,
-    };
+pub fn run(command: Command) -> Result<(), Ended> {
+    match command {
+        Command::New(args) => new::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Trace(args) => trace(args),
+    }
+}
+
+fn trace(args: TraceArgs) -> Result<(), Ended> {
+    let trace = controller::trace(&TraceRequest {
+        controller: args.controller,
+        parameters: args.parameters,
+        script: args.script,
+        initial_window: args.initial_window,
+        host: args.host.into(),
+    })?;
     if args.json {
-        return print_json(&steps.iter().map(|step| json(step, controller)).collect::<Vec<_>>());
+        return print_json(&trace.json());
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
-    for s in &steps {
+    for s in &trace.steps {
         let ssthresh = ssthresh(s).map_or_else(|| "-".to_owned(), |v| v.to_string());
         write!(out, "{} {} {} {ssthresh} {}", s.event, s.subflow, s.cwnd, s.state.name())?;
         match s.pace {
-            _ if !controller.reports() => writeln!(out)?,
+            _ if !trace.controller.reports() => writeln!(out)?,
             0 => writeln!(out, " -")?,
             pace => writeln!(out, " {pace}")?,
         }
@@ -136,76 +132,7 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
 
 /// A window of the contract.
 fn initial_window(text: &str) -> Result<u32, String> {
-    let most = controllers::CWND_LIMIT - 1;
+    let most = CWND_LIMIT - 1;
     let packets = text.parse().ok().filter(|packets| (1..=most).contains(packets));
     packets.ok_or_else(|| format!("expected a whole number from 1 to {most}"))
-}
-
-/// The error if a hook of `controller` ended the process that it ran in.
-pub fn ended(end: End, controller: Controller) -> Failure {
-    Failure::Input(match end.told(&[controller]) {
-        Some(told) => format!("{told}\n\nhint: tresse controller check {}", told.file.display()),
-        None => format!("controller {}: {end}", controller.name()),
-    })
-}
-
-/// A built-in controller's name, or a file that declares one.
-pub fn controller(name: &str) -> Result<Controller, Failure> {
-    if let Some(c) = controllers::find(name) {
-        return Ok(c);
-    }
-    if !name.ends_with(".c") {
-        let known: Vec<_> = controllers::built_in().iter().map(Controller::name).collect();
-        return Err(Failure::Input(format!(
-            "there is no controller `{name}`{} (available: {}, or a C file)",
-            tresse_experiment::did_you_mean(name, known.iter().copied()),
-            known.join(", ")
-        )));
-    }
-    let only = declared_in(name)?;
-    controllers::load(Path::new(name))?;
-    Ok(controllers::find(&only).expect("it is loaded"))
-}
-
-/// The name of the one controller that `file` declares.
-pub fn declared_in(file: &str) -> Result<String, Failure> {
-    match controllers::declared_in(Path::new(file))?.as_slice() {
-        [name] => Ok(name.clone()),
-        several => {
-            Err(Failure::Input(format!("{file} declares {}: expected exactly one", several.join(" and "))))
-        }
-    }
-}
-
-pub fn settings(texts: &[String]) -> Result<Vec<(&str, u64)>, Failure> {
-    texts
-        .iter()
-        .map(|text| {
-            text.split_once('=').and_then(|(k, v)| Some((k.trim(), v.trim().parse().ok()?))).ok_or_else(
-                || Failure::Input(format!("--param {text}: expected NAME=VALUE with a whole number")),
-            )
-        })
-        .collect()
-}
-
-fn read(path: &Path) -> io::Result<String> {
-    if path == Path::new("-") {
-        return input_file::read_stdin(MOST_WRITTEN).and_then(text_file::text);
-    }
-    text_file::read_written(path)
-}
-
-fn ssthresh(step: &Step) -> Option<u32> {
-    (step.ssthresh != controllers::INFINITE_SSTHRESH).then_some(step.ssthresh)
-}
-
-fn json(step: &Step, controller: Controller) -> serde_json::Value {
-    let mut json = serde_json::json!({
-        "event": step.event, "subflow": step.subflow, "cwnd": step.cwnd, "ssthresh": ssthresh(step),
-        "state": step.state.name(),
-    });
-    if controller.reports() {
-        json["pace_bytes_per_us"] = (step.pace > 0).then_some(step.pace).into();
-    }
-    json
 }

@@ -1,29 +1,15 @@
 //! `tresse evaluate`: a score for a controller, and its parts.
 
-mod measure;
-mod suite;
-mod trial;
-
-use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use indexmap::IndexMap;
-use serde::Serialize;
-use tempfile::TempDir;
-use tresse_controllers::Controller;
-use tresse_experiment::keys::claims::Verdict;
-use tresse_lab::{ClaimResult, MODEL_VERSION};
-use tresse_reproduction::metric_display;
+use tresse_workbench::evaluate::{self, Evaluation, Request, Splits};
 
-use crate::controller::{check, controller};
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::ended::Ended;
+use crate::interrupt;
 use crate::output::print_json;
 use crate::table::Table;
 use crate::width::sentence;
-use suite::{Entry, Split, Suite};
-use trial::{Part, Trial};
 
 /// Score a controller from 0 to 1: its contract, then a suite of experiments
 ///
@@ -76,251 +62,52 @@ enum Chosen {
     All,
 }
 
-impl Chosen {
-    fn has(self, split: Split) -> bool {
-        match self {
-            Self::Train => split == Split::Train,
-            Self::Test => split == Split::Test,
-            Self::All => true,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Train => "train",
-            Self::Test => "test",
-            Self::All => "all",
+impl From<Chosen> for Splits {
+    fn from(chosen: Chosen) -> Self {
+        match chosen {
+            Chosen::Train => Self::Train,
+            Chosen::Test => Self::Test,
+            Chosen::All => Self::All,
         }
     }
 }
 
-/// Why there is no score.
-#[derive(Debug)]
-enum Fault {
-    /// The candidate cannot be scored.
-    Candidate(Failure),
-    /// Something else went wrong.
-    Other(Failure),
-}
-
-impl From<Failure> for Fault {
-    fn from(failure: Failure) -> Self {
-        Self::Other(failure)
-    }
-}
-
-/// What `--json` prints.
-#[derive(Debug, Serialize)]
-struct Evaluation {
-    status: &'static str,
-    combined_score: f64,
-    /// `null` for what this machine cannot determine.
-    metrics: IndexMap<String, Option<f64>>,
-    artifacts: IndexMap<&'static str, String>,
-}
-
-pub fn run(args: &Args) -> Result<(), Failure> {
-    let interrupt = Interrupt::catch()?;
-    let mut evaluation = Evaluation {
-        status: "ok",
-        combined_score: 0.0,
-        metrics: IndexMap::new(),
-        artifacts: IndexMap::new(),
+pub fn run(args: Args) -> Result<(), Ended> {
+    let interrupt = interrupt::catch()?;
+    let request = Request {
+        controller: args.controller,
+        suite: args.suite,
+        splits: args.split.into(),
+        parallel: args.parallel,
+        out: args.out,
     };
-    let failure = match evaluation.fill(args, &interrupt) {
-        Ok(score) => {
-            evaluation.combined_score = score;
-            None
-        }
-        Err(Fault::Other(Failure::Interrupted)) => return Err(Failure::Interrupted),
-        Err(Fault::Candidate(failure)) => {
-            evaluation.status = "invalid";
-            Some(failure)
-        }
-        Err(Fault::Other(failure)) => {
-            evaluation.status = "error";
-            Some(failure)
-        }
-    };
-    if let Some(failure) = &failure {
-        evaluation.artifacts.insert("error", failure.to_string());
-    }
+    let evaluation = evaluate::run(&request, &interrupt, &mut |note| eprintln!("{note}"))?;
     if args.json {
         print_json(&evaluation)?;
-        return failure.filter(|_| evaluation.status == "error").map_or(Ok(()), Err);
+        let failure = evaluation.failure.filter(|_| evaluation.status == "error");
+        return failure.map_or(Ok(()), |failure| Err(failure.into()));
     }
-    failure.map_or_else(|| Ok(evaluation.show()?), Err)
+    if evaluation.failure.is_none() {
+        show(&evaluation)?;
+    }
+    evaluation.failure.map_or(Ok(()), |failure| Err(failure.into()))
 }
 
-impl Evaluation {
-    /// Runs everything, recording results as they come, and returns the score.
-    fn fill(&mut self, args: &Args, interrupt: &Interrupt) -> Result<f64, Fault> {
-        let suite = Suite::find(&args.suite).map_err(Failure::from)?;
-        let split = args.split.name();
-        self.note("suite", format!("{}, split {split}, SHA-256 {}", suite.name, suite.sha256));
-        self.note("version", format!("tresse {}, model {MODEL_VERSION}", env!("CARGO_PKG_VERSION")));
-        let entries: Vec<&Entry> = suite.entries.iter().filter(|entry| args.split.has(entry.split)).collect();
-        if !entries.iter().any(|entry| entry.weight > 0.0) {
-            let why = format!("{}: no experiment of the split `{split}` has a weight above 0", suite.name);
-            return Err(Failure::Input(why).into());
-        }
-        let out = Out::new(args.out.as_deref())?;
-        let candidate = candidate(&args.controller)?;
-        self.note("controller", candidate.name().to_owned());
-        let trials = entries.into_iter().map(|entry| in_place(entry, candidate));
-        let trials: Vec<Trial> = trials.collect::<Result<_, _>>()?;
-        for note in trials.iter().flat_map(Trial::notes).collect::<BTreeSet<_>>() {
-            eprintln!("note: {note}");
-        }
-        self.check(candidate, &args.controller)?;
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let parallel = args.parallel.map_or(cores, usize::from);
-        let (mut parts, mut claims) = (Vec::new(), Vec::new());
-        for trial in trials {
-            let entry = trial.entry;
-            let part = trial.run(parallel, out.path().join(entry.label()), interrupt)?;
-            self.metrics.insert(entry.label(), Some(part.value));
-            claims.extend(part.claims.iter().cloned());
-            parts.push((entry, part));
-        }
-        self.note("worst", worst(&parts));
-        self.claims(&claims);
-        for split in [Split::Train, Split::Test] {
-            let own: Vec<_> = parts.iter().filter(|(entry, _)| entry.split == split).collect();
-            if let Some(score) = score(own.iter().map(|(entry, part)| (entry.weight, part.value))) {
-                self.metrics.insert(split.name().to_owned(), Some(score));
-            }
-        }
-        let all = score(parts.iter().map(|(entry, part)| (entry.weight, part.value)));
-        Ok(all.expect("some weight is above 0"))
+fn show(evaluation: &Evaluation) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let artifact = |name: &str| evaluation.artifacts.get(name).map_or("", |text| text);
+    writeln!(out, "{} · {}\n", artifact("controller"), artifact("suite"))?;
+    let mut table = Table::new(&["part", "of 1"]);
+    for (name, value) in evaluation.metrics.iter().filter(|(name, _)| name.contains('.')) {
+        table.row(vec![name.clone(), value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"))]);
     }
-
-    fn note(&mut self, name: &'static str, text: String) {
-        self.artifacts.insert(name, text);
-    }
-
-    /// Runs the checks of `tresse controller check` on the controller named `asked`.
-    fn check(&mut self, candidate: Controller, asked: &str) -> Result<(), Fault> {
-        match check::hold(candidate)? {
-            Ok(statistics) => self.note("check", check::holds(&candidate, statistics)),
-            Err(breach) => {
-                self.note("check", breach.to_string());
-                return Err(Fault::Candidate(check::broken(&candidate, &breach, asked)));
-            }
-        }
-        let (verdict, told) = match check::verify(candidate) {
-            Ok(Ok(programs)) => {
-                let walked = programs.iter().map(|program| program.verified_instructions).max().unwrap_or(0);
-                let told =
-                    format!("it accepts {} programs; at most {walked} instructions walked", programs.len());
-                (Some(1.0), told)
-            }
-            Ok(Err(lacks)) => (None, format!("the kernel's verifier was not run: {lacks}")),
-            Err(Failure::Input(refused)) => (Some(0.0), refused),
-            Err(failure) => return Err(failure.into()),
-        };
-        self.metrics.insert("verifier".to_owned(), verdict);
-        self.note("verifier", told);
-        Ok(())
-    }
-
-    /// Records which claims of papers hold.
-    fn claims(&mut self, claims: &[ClaimResult]) {
-        if claims.is_empty() {
-            return;
-        }
-        let broken = claims.iter().filter(|claim| claim.verdict == Verdict::DoesNotHold).count();
-        self.metrics.insert("claims_judged".to_owned(), Some(claims.len() as f64));
-        self.metrics.insert("claims_broken".to_owned(), Some(broken as f64));
-        let line = |claim: &ClaimResult| {
-            let source = claim.source.as_deref().map(|source| format!(" ({source})")).unwrap_or_default();
-            format!("{} ({}): {}{source}", claim.verdict, metric_display::claim(claim).trim(), claim.text)
-        };
-        self.note("claims", claims.iter().map(line).collect::<Vec<_>>().join("\n"));
-    }
-
-    fn show(&self) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        let artifact = |name: &str| self.artifacts.get(name).map_or("", |text| text);
-        writeln!(out, "{} · {}\n", artifact("controller"), artifact("suite"))?;
-        let mut table = Table::new(&["part", "of 1"]);
-        for (name, value) in self.metrics.iter().filter(|(name, _)| name.contains('.')) {
-            table
-                .row(vec![name.clone(), value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"))]);
-        }
-        write!(out, "{table}")?;
-        writeln!(out, "\nscore: {:.4}, the weighted geometric mean\n", self.combined_score)?;
-        for name in ["check", "verifier", "claims", "worst"] {
-            for (i, line) in artifact(name).lines().enumerate() {
-                let line = if i == 0 { format!("{name}: {line}") } else { format!("  {line}") };
-                writeln!(out, "{}", sentence(&line, 2))?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The controller to score. An error in its file is the candidate's fault; a missing file is not.
-fn candidate(asked: &str) -> Result<Controller, Fault> {
-    let is_there = asked.ends_with(".c") && Path::new(asked).exists();
-    controller(asked).map_err(|failure| match failure {
-        Failure::Input(_) if is_there => Fault::Candidate(failure),
-        failure => Fault::Other(failure),
-    })
-}
-
-/// The candidate in an experiment. If the experiment accepts Reno, it is valid: then an error is the candidate's
-/// fault, for example because it needs signals that the fabric does not provide.
-fn in_place(entry: &Entry, candidate: Controller) -> Result<Trial<'_>, Fault> {
-    Trial::new(entry, candidate.name()).map_err(|failure| match Trial::new(entry, "reno") {
-        Ok(_) => Fault::Candidate(failure),
-        Err(_) => Fault::Other(failure),
-    })
-}
-
-/// The weighted geometric mean of parts, each with its weight first: a low part cannot be made up for by another
-/// one. `None` if all weights are 0.
-fn score(parts: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
-    let counting = parts.filter(|(weight, _)| *weight > 0.0);
-    let (weights, logs) = counting
-        .fold((0.0, 0.0), |(weights, logs), (weight, part)| (weights + weight, logs + weight * part.ln()));
-    (weights > 0.0).then(|| (logs / weights).exp())
-}
-
-/// The weakest point of each part, the lowest part first.
-fn worst(parts: &[(&Entry, Part)]) -> String {
-    let mut sorted: Vec<_> = parts.iter().filter(|(_, part)| !part.worst.is_empty()).collect();
-    sorted.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
-    let line =
-        |(entry, part): &&(&Entry, Part)| format!("{} ({:.4}): {}", entry.label(), part.value, part.worst);
-    sorted.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// Where the runs write their results.
-enum Out {
-    Kept(PathBuf),
-    Temporary(TempDir),
-}
-
-impl Out {
-    /// The requested folder, which must be new or empty, or a temporary one.
-    fn new(asked: Option<&Path>) -> Result<Self, Failure> {
-        let Some(asked) = asked else {
-            let folder = tempfile::tempdir();
-            let wrong = |error: io::Error| Failure::Machine(format!("a temporary folder: {error}"));
-            return Ok(Self::Temporary(folder.map_err(wrong)?));
-        };
-        if asked.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
-            let why = format!("{}: the folder is not empty", asked.display());
-            return Err(Failure::Input(format!("{why}\n\nhint: choose another folder with `--out DIR`")));
-        }
-        Ok(Self::Kept(asked.to_owned()))
-    }
-
-    fn path(&self) -> &Path {
-        match self {
-            Self::Kept(path) => path,
-            Self::Temporary(folder) => folder.path(),
+    write!(out, "{table}")?;
+    writeln!(out, "\nscore: {:.4}, the weighted geometric mean\n", evaluation.combined_score)?;
+    for name in ["check", "verifier", "claims", "worst"] {
+        for (i, line) in artifact(name).lines().enumerate() {
+            let line = if i == 0 { format!("{name}: {line}") } else { format!("  {line}") };
+            writeln!(out, "{}", sentence(&line, 2))?;
         }
     }
+    Ok(())
 }

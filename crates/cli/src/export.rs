@@ -3,12 +3,11 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use tresse_exchange::export;
-use tresse_experiment::keys::wanted::Wanted;
-use tresse_units::output_file::{OutputFile, replaces};
+use tresse_workbench::Failure;
+use tresse_workbench::export::{self, Request};
 
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::ended::Ended;
+use crate::interrupt;
 use crate::own::Own;
 
 /// Write the results of a finished run in another format
@@ -81,44 +80,27 @@ impl From<Format> for export::Format {
     }
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
-    Interrupt::catch()?;
-    args.own.load(&mut |note| eprintln!("{note}"))?;
-    let only = export::wanted(&args.only)?;
+pub fn run(args: Args) -> Result<(), Ended> {
+    interrupt::catch()?;
+    args.own.code().load(&mut |note| eprintln!("{note}"))?;
+    let format = export::Format::from(args.format);
+    let export = Request { run: args.run, format, table: args.table, only: args.only }.read()?;
     let notes = if args.out == Path::new("-") {
-        if export::Format::from(args.format).is_binary() && io::stdout().is_terminal() {
+        if format.is_binary() && io::stdout().is_terminal() {
             let message = "this format is binary, and would garble a terminal";
-            return Err(Failure::Input(format!("{message}\n\nhint: name a file with `-o FILE`")));
+            return Err(Failure::Input(format!("{message}\n\nhint: name a file with `-o FILE`")).into());
         }
         // Nothing is printed of what cannot be exported.
         let mut text = Vec::new();
-        let notes = to(args, &only, &mut text)?;
+        let notes = export.to(&mut text)?;
         io::stdout().write_all(&text)?;
         notes
     } else {
-        to_file(args, &only)?
+        export.to_file(&args.out, args.force)?
     };
     for note in notes {
         // Standard error may be closed.
         let _ = writeln!(io::stderr(), "note: {note}");
     }
     Ok(())
-}
-
-fn to(args: &Args, only: &Wanted, out: &mut dyn Write) -> Result<Vec<String>, Failure> {
-    Ok(export::export(&args.run, args.format.into(), args.table.as_deref(), only, out)?)
-}
-
-fn to_file(args: &Args, only: &Wanted) -> Result<Vec<String>, Failure> {
-    let path = &args.out;
-    let shown = path.display();
-    if replaces(path) && !args.force {
-        let message = format!("{shown} already exists and was left unchanged");
-        return Err(Failure::Input(message + "\n\nhint: choose another name, or replace it with `--force`"));
-    }
-    let unwritten = |e: io::Error| Failure::Input(format!("{shown}: cannot be written: {e}"));
-    let mut file = OutputFile::create(path).map_err(unwritten)?;
-    let notes = to(args, only, &mut file)?;
-    file.finish().map_err(unwritten)?;
-    Ok(notes)
 }

@@ -1,13 +1,12 @@
 //! `tresse import`: turns files of other simulators into an experiment.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use tresse_exchange::import::{self, Input};
-use tresse_units::text_file;
+use tresse_workbench::import::{self, Request};
 
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::ended::Ended;
+use crate::interrupt;
 use crate::output::print_json;
 
 /// Make an experiment from another simulator's files
@@ -70,43 +69,20 @@ impl From<Format> for import::Format {
     }
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
-    Interrupt::catch()?;
-    if args.out == Path::new("-") {
-        let message = "an import writes several files: give `-o` a file name, such as x.toml";
-        return Err(Failure::Input(message.to_owned()));
-    }
-    let mut texts = Vec::new();
-    for file in &args.files {
-        let shown = if file == Path::new("-") { "stdin".to_owned() } else { file.display().to_string() };
-        let text = read(file).map_err(|e| Failure::Input(format!("{shown}: cannot be read: {e}")))?;
-        texts.push((shown, text));
-    }
-    let inputs: Vec<_> = texts.iter().map(|(name, text)| Input { name, text }).collect();
-    let imported = import::import(args.format.into(), &inputs, &args.out)?;
-    imported.write(args.force)?;
-    for note in &imported.notes {
+pub fn run(args: Args) -> Result<(), Ended> {
+    interrupt::catch()?;
+    let Args { format, files, out, force, json } = args;
+    let report = import::import(&Request { format: format.into(), files, out, force })?;
+    for note in &report.imported.notes {
         // Standard error may be closed.
         let _ = writeln!(io::stderr(), "note: {note}");
     }
-    let _ = writeln!(io::stderr(), "{}", imported.summary);
-    let files: Vec<_> = imported.files.iter().map(|(path, _)| path).collect();
-    if args.json {
-        let notes = &imported.notes;
-        return print_json(&serde_json::json!({
-            "schema": "tresse/import/1", "format": import::Format::from(args.format).name(), "files": files, "notes": notes,
-            "summary": imported.summary,
-        }));
+    let _ = writeln!(io::stderr(), "{}", report.imported.summary);
+    if json {
+        return print_json(&report.json());
     }
-    for file in files {
+    for file in report.files() {
         writeln!(io::stdout(), "{}", file.display())?;
     }
     Ok(())
-}
-
-fn read(file: &Path) -> io::Result<String> {
-    if file != Path::new("-") {
-        return text_file::read_text(file);
-    }
-    text_file::read_stdin().and_then(text_file::text)
 }

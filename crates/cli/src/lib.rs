@@ -4,7 +4,6 @@
 
 mod balancer;
 mod bench;
-pub mod catalogue;
 mod changed;
 mod chart;
 mod chosen;
@@ -12,11 +11,9 @@ mod claims;
 mod columns;
 mod compare;
 mod controller;
-#[cfg(all(feature = "kernel", target_os = "linux"))]
-mod ebpf;
+mod ended;
 mod evaluate;
 mod export;
-mod failure;
 mod flowing;
 mod import;
 mod interrupt;
@@ -24,7 +21,6 @@ mod interrupt;
 mod kernel;
 mod list;
 mod manual;
-mod memory;
 mod optimum;
 mod output;
 mod own;
@@ -50,19 +46,13 @@ mod without_kernel;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Arg, FromArgMatches, Parser, Subcommand};
 #[cfg(not(all(feature = "kernel", target_os = "linux")))]
-use without_kernel::{self as ebpf, self as kernel};
+use without_kernel as kernel;
 
-pub use compare::compact;
-pub use controller::{controller, ended};
-pub use failure::Failure;
 pub use manual::{Help, help};
-pub use run::{Prepared, prepare};
-pub use sweep_table::summary as sweep_summary;
 
 /// One workbench for multipath congestion control in data centres
 ///
@@ -126,27 +116,27 @@ pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>)
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => page::run(&args),
         Command::View(args) => view::run(&args),
-        Command::Optimum(args) => optimum::run(&args),
+        Command::Optimum(args) => optimum::run(args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Tune(args) => tune::run(&args),
-        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Evaluate(args) => evaluate::run(args),
         Command::Topology(command) => topology::run(command),
-        Command::Import(args) => import::run(&args),
-        Command::Export(args) => export::run(&args),
+        Command::Import(args) => import::run(args),
+        Command::Export(args) => export::run(args),
         Command::List(args) => list::list(&args),
         Command::Explain(args) => list::explain(&args),
         Command::Controller(command) => controller::run(command),
         Command::Balancer(command) => balancer::run(command),
         Command::Bench(args) => bench::run(&args),
         Command::Kernel(command) => kernel::run(command),
-        Command::Schema => output::print(&schema()),
+        Command::Schema => output::print(&tresse_workbench::schema()),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),
     };
-    let Err(failure) = result else { return 0 };
+    let Err(ended) = result else { return 0 };
     // Standard error may be closed too.
-    let _ = writeln!(io::stderr(), "error: {failure}");
-    failure.exit_code()
+    let _ = writeln!(io::stderr(), "error: {ended}");
+    ended.exit_code()
 }
 
 /// A command that needs an argument and gets none prints its help.
@@ -154,40 +144,4 @@ fn teaching(command: clap::Command) -> clap::Command {
     let command = command.mut_subcommands(teaching);
     let needs = command.get_positionals().any(Arg::is_required_set);
     if needs { command.arg_required_else_help(true) } else { command }
-}
-
-/// The arguments of a single command; the first is its name.
-fn parsed<A: clap::Args>(arguments: &[String]) -> Result<A, Failure> {
-    let command = A::augment_args(clap::Command::new("tresse"));
-    let mut matches = command.try_get_matches_from(arguments)?;
-    Ok(A::from_arg_matches_mut(&mut matches)?)
-}
-
-/// What `tresse optimum --json` prints with these arguments; `text` is the experiment's text, if it is not a file.
-///
-/// # Errors
-/// The error that the command would end with.
-pub fn optimum(arguments: &[String], text: Option<String>) -> Result<String, Failure> {
-    optimum::json(arguments, text)
-}
-
-/// What `tresse compare LEFT RIGHT --json` prints.
-///
-/// # Errors
-/// If one of them is not a run.
-pub fn compare_runs(left: &Path, right: &Path, judge: bool) -> Result<String, Failure> {
-    compare::json(left, right, judge)
-}
-
-/// Writes the page of the run in this folder into the folder; returns its path.
-///
-/// # Errors
-/// If it is not a run, or the page cannot be written.
-pub fn write_page(run: &Path) -> Result<PathBuf, Failure> {
-    page::of(run)
-}
-
-/// The JSON Schema of an experiment file, as `tresse schema` prints it.
-pub fn schema() -> String {
-    output::pretty(&tresse_experiment::schema())
 }

@@ -7,10 +7,10 @@ use serde_json::json;
 use tresse_controllers as controllers;
 use tresse_path_manager as path_manager;
 use tresse_units::Parameter;
+use tresse_workbench::catalogue::experiments::{self, PaperEntry};
+use tresse_workbench::catalogue::{self, Kind, declared, distributions, host_balancers};
 
-use crate::catalogue::experiments::{self, PaperEntry};
-use crate::catalogue::{self, Kind, declared, distributions, host_balancers, load_balancers, path_managers};
-use crate::failure::Failure;
+use crate::ended::Ended;
 use crate::output::print_json;
 use crate::table::Table;
 
@@ -50,59 +50,27 @@ enum KindArg {
     Experiments,
 }
 
-impl KindArg {
-    /// Its name, as it is given.
-    fn name(self) -> String {
-        self.to_possible_value().expect("no kind is skipped").get_name().to_owned()
-    }
-
-    /// What it is.
-    fn meaning(self) -> &'static str {
-        match self {
-            Self::Controllers => "congestion controllers: what sets the windows",
-            Self::PathManagers => "what opens and closes subflows",
-            Self::Schedulers => "which subflow gets the next data",
-            Self::LoadBalancers => "routing: how switches choose among paths",
-            Self::HostBalancers => "which of many paths a sprayed packet takes",
-            Self::Topologies => "networks built from a few numbers",
-            Self::Workloads => "traffic patterns: who sends how much to whom, when",
-            Self::Distributions => "flow sizes, measured in data centres",
-            Self::Experiments => "the papers' experiments, and our own",
-        }
-    }
-
-    fn kind(self) -> Kind {
-        match self {
-            Self::Controllers => Kind::Controllers,
-            Self::PathManagers => Kind::PathManagers,
-            Self::Schedulers => Kind::Schedulers,
-            Self::LoadBalancers => Kind::LoadBalancers,
-            Self::HostBalancers => Kind::HostBalancers,
-            Self::Topologies => Kind::Topologies,
-            Self::Workloads => Kind::Workloads,
-            Self::Distributions => Kind::Distributions,
-            Self::Experiments => Kind::Experiments,
+impl From<KindArg> for Kind {
+    fn from(arg: KindArg) -> Self {
+        match arg {
+            KindArg::Controllers => Self::Controllers,
+            KindArg::PathManagers => Self::PathManagers,
+            KindArg::Schedulers => Self::Schedulers,
+            KindArg::LoadBalancers => Self::LoadBalancers,
+            KindArg::HostBalancers => Self::HostBalancers,
+            KindArg::Topologies => Self::Topologies,
+            KindArg::Workloads => Self::Workloads,
+            KindArg::Distributions => Self::Distributions,
+            KindArg::Experiments => Self::Experiments,
         }
     }
 }
 
-pub fn list(args: &ListArgs) -> Result<(), Failure> {
+pub fn list(args: &ListArgs) -> Result<(), Ended> {
     let Some(arg) = args.kind else { return kinds(args.json) };
-    let kind = arg.kind();
+    let kind = Kind::from(arg);
     if args.json {
-        let name = arg.name().replace('-', "_");
-        let mut object = serde_json::Map::from_iter([("schema".to_owned(), "tresse/list/1".into())]);
-        let entries = match kind {
-            Kind::Controllers => serde_json::to_value(catalogue::controllers::entries()),
-            Kind::PathManagers => serde_json::to_value(path_managers::entries()),
-            Kind::LoadBalancers => serde_json::to_value(load_balancers::entries()),
-            Kind::HostBalancers => serde_json::to_value(host_balancers::entries()),
-            Kind::Distributions => serde_json::to_value(distributions::entries()),
-            Kind::Experiments => serde_json::to_value(experiments::entries()),
-            _ => serde_json::to_value(catalogue::list(kind)),
-        };
-        object.insert(name, entries.expect("entries are plain data"));
-        return print_json(&object);
+        return print_json(&catalogue::list_json(kind));
     }
     let table = match kind {
         Kind::Controllers => controllers(),
@@ -128,15 +96,12 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
 }
 
 /// The kinds of parts.
-fn kinds(json: bool) -> Result<(), Failure> {
-    let all = KindArg::value_variants();
+fn kinds(json: bool) -> Result<(), Ended> {
     if json {
-        let kinds: Vec<_> =
-            all.iter().map(|kind| json!({ "name": kind.name(), "title": kind.meaning() })).collect();
-        return print_json(&json!({ "schema": "tresse/list/1", "kinds": kinds }));
+        return print_json(&catalogue::kinds_json());
     }
     let mut table = Table::new(&["tresse list", "what they are"]);
-    all.iter().for_each(|kind| table.row(vec![kind.name(), kind.meaning().to_owned()]));
+    Kind::LISTED.iter().for_each(|kind| table.row(vec![kind.name().to_owned(), kind.meaning().to_owned()]));
     write!(io::stdout(), "{table}\ntresse explain NAME describes one of them at length\n")?;
     Ok(())
 }
@@ -236,8 +201,8 @@ fn index(names: &[String]) -> String {
     let mut text = table.to_string();
     let mut left: Vec<&String> =
         names.iter().filter(|name| topics.iter().all(|topic| topic.name != **name)).collect();
-    for kind in KindArg::value_variants() {
-        let parts = catalogue::list(kind.kind());
+    for kind in Kind::LISTED {
+        let parts = catalogue::list(kind);
         let of_kind = |name: &&String| parts.iter().any(|part| part.name == **name);
         let own: Vec<&String> = left.extract_if(.., |name| of_kind(name)).collect();
         text += &section(&format!("{} (tresse list {})", kind.meaning(), kind.name()), &own);
@@ -250,25 +215,18 @@ fn section(head: &str, names: &[&String]) -> String {
     lines.iter().fold(format!("\n{head}\n"), |text, line| format!("{text}  {line}\n"))
 }
 
-pub fn explain(args: &ExplainArgs) -> Result<(), Failure> {
+pub fn explain(args: &ExplainArgs) -> Result<(), Ended> {
     let Some(name) = &args.name else {
         let names = catalogue::names();
         if args.json {
-            return print_json(&serde_json::json!({ "schema": "tresse/explain/1", "names": names }));
+            return print_json(&json!({ "schema": "tresse/explain/1", "names": names }));
         }
         write!(io::stdout(), "{}", index(&names))?;
         return Ok(());
     };
-    // No name has capital letters, and people write XMP.
-    let Some(text) = catalogue::explain(name).or_else(|| catalogue::explain(&name.to_lowercase())) else {
-        let names = catalogue::names();
-        let hint = tresse_experiment::did_you_mean(name, names.iter().map(String::as_str));
-        return Err(Failure::Input(format!(
-            "nothing is called `{name}`{hint}\n\nhint: `tresse explain` lists every name"
-        )));
-    };
+    let text = catalogue::explained(name)?;
     if args.json {
-        return print_json(&serde_json::json!({ "schema": "tresse/explain/1", "name": name, "text": text }));
+        return print_json(&json!({ "schema": "tresse/explain/1", "name": name, "text": text }));
     }
     write!(io::stdout(), "{text}")?;
     Ok(())

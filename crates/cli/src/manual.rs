@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap_complete::Shell;
 use tresse_units::output_file::write_whole;
+use tresse_workbench::Failure;
 
-use crate::failure::Failure;
+use crate::ended::Ended;
 use crate::flowing;
 
 /// Print the completions for a shell
@@ -66,13 +67,13 @@ fn add_help(command: &mut clap::Command, name: &str, all: &mut Vec<Help>) {
     }
 }
 
-pub fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
+pub fn completions(args: &CompletionsArgs) -> Result<(), Ended> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut flowing::command(), "tresse", &mut text);
     Ok(io::stdout().lock().write_all(&text)?)
 }
 
-pub fn man(args: &ManArgs) -> Result<(), Failure> {
+pub fn man(args: &ManArgs) -> Result<(), Ended> {
     let command = flowing::command().disable_help_subcommand(true);
     match &args.out {
         Some(folder) => {

@@ -6,13 +6,13 @@ use std::time::Duration;
 use indexmap::IndexSet;
 use indicatif::{ProgressBar, ProgressStyle};
 use tresse_lab::{OptimumCase, OptimumReport};
+use tresse_workbench::optimum::{Request, Step, optimum};
 
 use crate::chosen::Chosen;
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
-use crate::output::{pretty, print_json};
+use crate::ended::Ended;
+use crate::interrupt;
+use crate::output::print_json;
 use crate::own::Own;
-use crate::parsed;
 use crate::points::text;
 use crate::table::Table;
 use crate::width::sentence;
@@ -36,41 +36,25 @@ pub struct Args {
     #[command(flatten)]
     own: Own,
     /// The seed of the flows and their paths
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = crate::chosen::seed)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = tresse_workbench::run::seed)]
     seed: u64,
     /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
 }
 
-/// What `--json` prints with these arguments; `text` is the experiment's text, if it is not a file.
-pub fn json(arguments: &[String], text: Option<String>) -> Result<String, Failure> {
-    let arguments = [&["optimum".to_owned()], arguments].concat();
-    let Args { chosen, own, seed, .. } = parsed(&arguments)?;
-    let args = Args { chosen: chosen.of_text(text), own, seed, json: true };
-    Ok(pretty(&args.compute(&mut |_| (), &ProgressBar::hidden())?))
-}
-
-impl Args {
-    fn compute(&self, tell: &mut dyn FnMut(String), bar: &ProgressBar) -> Result<OptimumReport, Failure> {
-        self.own.load(tell)?;
-        let (loaded, plan) = self.chosen.load_telling(tell)?;
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        bar.set_length(plan.cases.len() as u64);
-        let report =
-            tresse_lab::optimum(&loaded, &plan, self.chosen.profile(), self.seed, cores, &|| bar.inc(1));
-        bar.finish_and_clear();
-        Ok(report)
-    }
-}
-
-pub fn run(args: &Args) -> Result<(), Failure> {
-    Interrupt::catch()?;
+pub fn run(args: Args) -> Result<(), Ended> {
+    interrupt::catch()?;
     // It is drawn on a terminal only, and a large network takes minutes.
     let style = ProgressStyle::with_template("{bar:24} {pos}/{len} cases  {elapsed}");
     let bar = ProgressBar::new(0).with_style(style.expect("the template is constant"));
     bar.enable_steady_tick(Duration::from_millis(500));
-    let report = args.compute(&mut |note| eprintln!("{note}"), &bar)?;
+    let request = Request { cases: args.chosen.cases(), own: args.own.code(), seed: args.seed };
+    let report = optimum(&request, &mut |note| eprintln!("{note}"), &|step| match step {
+        Step::Begins(cases) => bar.set_length(cases as u64),
+        Step::Case => bar.inc(1),
+    })?;
+    bar.finish_and_clear();
     if args.json {
         return print_json(&report);
     }

@@ -2,20 +2,17 @@
 
 use std::io::{self, Write};
 
-use crate::failure::Failure;
+use tresse_workbench::json::pretty;
+
+use crate::ended::Ended;
 
 /// One JSON object.
-pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), Ended> {
     print(&pretty(value))
 }
 
 /// A text and a newline.
-pub fn print(text: &str) -> Result<(), Failure> {
+pub fn print(text: &str) -> Result<(), Ended> {
     writeln!(io::stdout(), "{text}")?;
     Ok(())
-}
-
-/// Indented JSON.
-pub fn pretty(value: &impl serde::Serialize) -> String {
-    serde_json::to_string_pretty(value).expect("results are plain data")
 }

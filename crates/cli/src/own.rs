@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::failure::Failure;
+use tresse_workbench::own_code::OwnCode;
 
 /// Files to compile and load.
 #[derive(Debug, clap::Args)]
@@ -16,32 +16,8 @@ pub struct Own {
     balancer: Vec<PathBuf>,
 }
 
-/// The names of what was loaded.
-#[derive(Debug, Default)]
-pub struct Names {
-    pub controllers: Vec<&'static str>,
-    pub balancers: Vec<&'static str>,
-}
-
 impl Own {
-    /// Compiles and loads them; `tell` gets a line on each.
-    ///
-    /// # Errors
-    /// A file that does not compile, or whose names are taken.
-    pub fn load(&self, tell: &mut dyn FnMut(String)) -> Result<Names, Failure> {
-        let mut names = Names::default();
-        for file in &self.controller {
-            for controller in tresse_controllers::load(file)? {
-                tell(format!("loaded controller {} from {}", controller.name(), file.display()));
-                names.controllers.push(controller.name());
-            }
-        }
-        for file in &self.balancer {
-            for balancer in tresse_balancers::load(file)? {
-                tell(format!("loaded balancer {} from {}", balancer.name(), file.display()));
-                names.balancers.push(balancer.name());
-            }
-        }
-        Ok(names)
+    pub fn code(self) -> OwnCode {
+        OwnCode { controllers: self.controller, balancers: self.balancer }
     }
 }

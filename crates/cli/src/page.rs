@@ -3,15 +3,10 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tresse_report::twin;
-use tresse_units::output_file::OutputFile;
+use tresse_workbench::page::pages;
 
-use crate::compare::folders;
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
-
-/// The name of a page in the folder of its run.
-const NAME: &str = "report.html";
+use crate::ended::Ended;
+use crate::interrupt;
 
 /// Write the page of a run: one file that opens from disk
 ///
@@ -37,46 +32,17 @@ pub struct Args {
     out: Option<PathBuf>,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
-    Interrupt::catch()?;
-    let mut all = Vec::new();
-    for run in &args.run {
-        match twin::sides(run) {
-            Some(sides) => all.extend(sides),
-            None => all.extend(folders(run)?),
-        }
-    }
-    let pages: Vec<(Vec<PathBuf>, PathBuf)> = match (&args.out, &args.run[..], &all[..]) {
-        (Some(out), ..) => vec![(all, out.clone())],
-        (None, [run], _) if twin::sides(run).is_some() => vec![(all, run.join(NAME))],
-        (None, [_], _) => all.into_iter().map(|run| (vec![run.clone()], run.join(NAME))).collect(),
-        (None, ..) => vec![(all, PathBuf::from(NAME))],
-    };
-    for (runs, out) in &pages {
-        if out == Path::new("-") {
+pub fn run(args: &Args) -> Result<(), Ended> {
+    interrupt::catch()?;
+    for page in pages(&args.run, args.out.as_deref())? {
+        if page.out == Path::new("-") {
             let mut stdout = BufWriter::new(io::stdout().lock());
-            tresse_report::page::write(runs, &mut stdout)?;
+            page.write_to(&mut stdout)?;
             stdout.flush()?;
             continue;
         }
-        write(runs, out)?;
-        println!("{}", out.display());
+        page.write()?;
+        println!("{}", page.out.display());
     }
     Ok(())
-}
-
-/// Writes the page of the run in the folder `run` into it, and returns its path.
-pub fn of(run: &Path) -> Result<PathBuf, Failure> {
-    let out = run.join(NAME);
-    write(std::slice::from_ref(&run.to_owned()), &out)?;
-    Ok(out)
-}
-
-/// Writes a page completely, or not at all.
-fn write(runs: &[PathBuf], out: &Path) -> Result<(), Failure> {
-    let unwritten =
-        |error: io::Error| Failure::Input(format!("{}: cannot be written: {error}", out.display()));
-    let mut file = OutputFile::create(out).map_err(unwritten)?;
-    tresse_report::page::write(runs, &mut file)?;
-    file.finish().map_err(unwritten)
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use tresse_lab::{CaseResult, Watch};
+use tresse_workbench::progress::Progress;
 
 use crate::report;
 
@@ -26,7 +27,7 @@ pub enum Mode {
 }
 
 /// A display that runs until it is told to finish.
-pub struct Display {
+struct Display {
     end: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -34,8 +35,16 @@ pub struct Display {
 /// A run that ends sooner shows its rows in its table only.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How runs show their progress.
+pub fn shown(mode: Mode) -> Progress {
+    Arc::new(move |watch| {
+        let display = start(watch, mode);
+        Box::new(|| display.finish())
+    })
+}
+
 /// Shows the progress of the units of `watch`.
-pub fn start(watch: &Arc<Watch>, mode: Mode) -> Display {
+fn start(watch: &Arc<Watch>, mode: Mode) -> Display {
     let end = Arc::new(AtomicBool::new(false));
     let thread = (mode != Mode::Never).then(|| {
         let (watch, end) = (Arc::clone(watch), Arc::clone(&end));
@@ -46,7 +55,7 @@ pub fn start(watch: &Arc<Watch>, mode: Mode) -> Display {
 
 impl Display {
     /// Removes the display.
-    pub fn finish(mut self) {
+    fn finish(mut self) {
         self.end.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();

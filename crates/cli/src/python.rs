@@ -1,12 +1,12 @@
 //! Commands that the Python package carries out: `tune`, and sweeps on Ray.
 
-use std::env;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-use crate::failure::Failure;
+use tresse_workbench::Failure;
+use tresse_workbench::python::{hint, interpreter};
 
 /// What the interpreter runs: a module of the package, as by `-m`; if the package is missing, exit code 3 and a
 /// hint.
@@ -35,19 +35,4 @@ pub fn hand_over(module: &str, extra: &str, arguments: &[OsString]) -> Failure {
         _ => format!("{name}: {error}"),
     };
     Failure::Machine(format!("{message}\n\nhint: {}", hint(extra)))
-}
-
-/// What to do if the package, or what its extra installs, is missing.
-pub fn hint(extra: &str) -> String {
-    format!(
-        "install the Python package with its extra `{extra}` (docs/python.md), and set TRESSE_PYTHON to the interpreter \
-         that has it"
-    )
-}
-
-/// The interpreter to use.
-pub fn interpreter() -> OsString {
-    #[expect(clippy::disallowed_methods, reason = "it says where Python is: no result depends on it")]
-    let said = env::var("TRESSE_PYTHON").ok().filter(|said| !said.is_empty());
-    said.map_or_else(|| OsString::from("python3"), OsString::from)
 }

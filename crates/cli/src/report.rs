@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use tresse_experiment::keys::Experiment;
 use tresse_lab::{CaseResult, Report, State, Status};
+use tresse_workbench::{Failure, Interrupt};
 
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::ended::Ended;
 use crate::points::{cells, heads};
 use crate::result_tables::{self, By};
 use crate::table::Table;
@@ -39,19 +39,20 @@ pub fn tell_notes(report: &Report, told: &[String]) {
 }
 
 /// How the command ends after a run: a partial run is a failure whose results are kept.
-pub fn ended(report: &Report, interrupt: &Interrupt) -> Result<(), Failure> {
+pub fn ended(report: &Report, interrupt: &Interrupt) -> Result<(), Ended> {
     if report.status == Status::Complete {
         return Ok(());
     }
     let errors = report.errors.join("\n");
     if !errors.is_empty() && !interrupt.asked() {
-        return Err(Failure::Input(format!("partial, what was measured is in {}:\n{errors}", report.out)));
+        let message = format!("partial, what was measured is in {}:\n{errors}", report.out);
+        return Err(Failure::Input(message).into());
     }
     if !errors.is_empty() {
         eprintln!("{errors}");
     }
     eprintln!("partial: interrupted before every flow had finished; what was measured is in {}", report.out);
-    Err(Failure::Interrupted)
+    Err(Failure::Interrupted.into())
 }
 
 /// Writes the parts of its cases.

@@ -1,23 +1,17 @@
 //! `tresse run`: every case of an experiment, as a table or as JSON.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use tresse_experiment::keys::fabric::Layered;
 use tresse_experiment::keys::stopping_rule::Asked;
-use tresse_experiment::read::built_in;
-use tresse_experiment::{Loaded, Plan};
-use tresse_lab::{Options, Report, State, Undivided, Watch};
-use tresse_units::Queue;
+use tresse_lab::State;
+use tresse_workbench::{page, run};
 
 use crate::chosen::Chosen;
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::ended::Ended;
 use crate::output::print_json;
 use crate::own::Own;
 use crate::progress::{self, Mode};
-use crate::{memory, page, parsed, plot, report};
+use crate::{interrupt, plot, report};
 
 /// Run every case of an experiment and show its table
 ///
@@ -41,7 +35,7 @@ pub struct Args {
     #[command(flatten)]
     own: Own,
     /// The seed of the first replication
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = crate::chosen::seed)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = run::seed)]
     seed: u64,
     /// How many seeds to run (SEED, SEED+1, …); with P%, as many as it takes until half the 95 % interval of the
     /// goodput, or of the experiment's own metric, is at most this share of the mean [default: as the experiment
@@ -75,106 +69,36 @@ pub struct Args {
     progress: Mode,
 }
 
-/// A run that is ready to begin.
-#[derive(Debug)]
-pub struct Prepared {
-    /// The experiment.
-    pub loaded: Arc<Loaded>,
-    /// Its cases.
-    pub plan: Plan,
-    /// How to run them.
-    pub options: Options,
-    /// Its progress.
-    pub watch: Arc<Watch>,
-    /// Notes to print before it begins, one or two lines each.
-    pub notes: Vec<String>,
-}
-
 impl Args {
-    /// Does everything that precedes the run itself; `text` is the experiment's text, if it is not a file.
-    fn prepare(self, text: Option<String>) -> Result<Prepared, Failure> {
-        let mut notes = Vec::new();
-        let chosen = self.chosen.of_text(text);
-        let own = self.own.load(&mut |note| notes.push(note))?;
-        let (loaded, plan) = chosen.load_telling(&mut |note| notes.push(note))?;
-        let used = |name: &str| {
-            let mut schemes = plan.cases.iter().flat_map(|case| &case.bound_schemes);
-            schemes.any(|scheme| scheme.controllers.controller().name() == name)
-        };
-        notes.extend(own.controllers.into_iter().filter(|name| !used(name)).map(|name| {
-            format!(
-                "warning: no case uses the controller {name}\nhint: `--set schemes.{name}.controller={name} \
-                 --set schemes.{name}.subflows=2` makes a scheme with it"
-            )
-        }));
-        let balances = |name: &str| {
-            let schemes = plan.cases.iter().flat_map(|case| &case.bound_schemes);
-            schemes.filter_map(|own| own.sprayed.as_ref()).any(|own| own.balancer.balancer().name() == name)
-        };
-        notes.extend(own.balancers.into_iter().filter(|name| !balances(name)).map(|name| {
-            format!(
-                "warning: no case uses the balancer {name}\nhint: `--set schemes.SCHEME.balancer={name}` \
-                 gives it to a scheme with a sprayed transport"
-            )
-        }));
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let said = &loaded.experiment.replications;
-        let replications = self.replications.map_or_else(|| said.clone(), |asked| asked.over(said));
-        let threads = usize::from(self.threads);
-        notes.extend(undivided(&plan, threads));
-        let options = Options {
-            profile: chosen.profile(),
+    fn request(self) -> run::Request {
+        run::Request {
+            cases: self.chosen.cases(),
+            own: self.own.code(),
             seed: self.seed,
-            replications,
-            parallel: self.parallel.map_or((cores / threads).max(1), usize::from),
-            threads,
+            replications: self.replications,
+            parallel: self.parallel,
+            threads: self.threads,
             out: self.out,
             judge: self.judge,
-            figure: chosen.figure(),
-        };
-        let cuts = plan.cuts(&loaded);
-        notes.extend(
-            cuts.map(|(path, full, quick)| format!("quick profile: {path} = {quick} (full: {full})")),
-        );
-        notes.extend(of_patterns(&plan));
-        notes.extend(of_own_queues(&loaded));
-        notes.extend(memory::check(&plan, &options)?);
-        let watch = Arc::new(Watch::new(&plan, &options)?);
-        Ok(Prepared { loaded: Arc::new(loaded), plan, options, watch, notes })
+        }
     }
 }
 
-/// What `tresse run` would do with these arguments, ready to begin; `text` is the experiment's text, if it is not a
-/// file.
-///
-/// # Errors
-/// The error that the command would end with.
-pub fn prepare(arguments: &[String], text: Option<String>) -> Result<Prepared, Failure> {
-    let arguments = [&["run".to_owned()], arguments].concat();
-    parsed::<Args>(&arguments)?.prepare(text)
-}
-
-pub fn run(args: Args) -> Result<(), Failure> {
-    let interrupt = Interrupt::catch()?;
+pub fn run(args: Args) -> Result<(), Ended> {
+    let interrupt = interrupt::catch()?;
     let (json, plots, reports, progress) = (args.json, args.plot, args.report, args.progress);
-    let Prepared { loaded, plan, options, watch, notes } = args.prepare(None)?;
-    for note in notes {
+    let prepared = args.request().prepare()?;
+    for note in &prepared.notes {
         eprintln!("{note}");
     }
-    interrupt.ends(&watch);
-    let display = progress::start(&watch, progress);
-    let report = interrupt.run({
-        let loaded = Arc::clone(&loaded);
-        move || Ok(tresse_reproduction::run(&loaded, &plan, &options, &watch)?)
-    });
-    display.finish();
-    let report = report?;
+    let loaded = prepared.loaded.clone();
+    let report = prepared.run_until(&interrupt, &progress::shown(progress))?;
     if json {
         print_json(&report)?;
     } else {
         report::show(&report, State::of(&report, false), &loaded.experiment, &mut anstream::stdout().lock())?;
     }
-    if let Some(note) = of_headroom(&report) {
+    if let Some(note) = run::of_headroom(&report) {
         eprintln!("{note}");
     }
     if plots {
@@ -186,47 +110,4 @@ pub fn run(args: Args) -> Result<(), Failure> {
         eprintln!("page: {} (open it in a browser)", page.display());
     }
     report::ended(&report, &interrupt)
-}
-
-/// The notes of the traffic patterns, each once.
-fn of_patterns(plan: &Plan) -> BTreeSet<String> {
-    let parts = plan.cases.iter().flat_map(|case| &case.parts);
-    parts.flat_map(|part| &part.pattern.notes).map(|note| format!("note: {note}")).collect()
-}
-
-/// What beginners overlook: windows that wait for marks overflow their own host's NIC if it does not mark. The
-/// papers' experiments are deliberate about this.
-fn of_own_queues(loaded: &Loaded) -> Option<String> {
-    let fabric = &loaded.experiment.fabric;
-    let is_own = built_in::find(&loaded.source.name).is_none();
-    let marks_elsewhere =
-        fabric.mark != Layered::All(Queue::Unlimited) && fabric.host_mark == Queue::Unlimited;
-    let note =
-        "note: switches mark (`mark`), but hosts' own NICs only drop: set `host_mark` to make them mark too";
-    (is_own && marks_elsewhere && fabric.host_queue != Queue::Unlimited).then(|| note.to_owned())
-}
-
-/// A note if flow control has lost packets, which it should prevent.
-fn of_headroom(report: &Report) -> Option<String> {
-    let drops = report.cases.iter().filter_map(|case| case.metrics.get("headroom_drops_pkts"));
-    let drops: f64 = drops.map(|metric| metric.value()).sum();
-    (drops > 0.0).then(|| {
-        format!(
-            "note: {drops} packets were dropped because `headroom` of `pfc` is too small for the packets on their way: \
-             leave it out to derive it from each link (`tresse explain pfc`)"
-        )
-    })
-}
-
-/// Which cases run on one thread although they could use more, and why.
-fn undivided(plan: &Plan, threads: usize) -> Option<String> {
-    let reasons: Vec<Undivided> =
-        plan.cases.iter().filter_map(|case| tresse_lab::undivided(case, threads)).collect();
-    let why = reasons.first().filter(|_| threads > 1)?;
-    let (alike, all) = (reasons.iter().filter(|other| *other == why).count(), plan.cases.len());
-    Some(if alike == all {
-        format!("note: one thread per case: {why}")
-    } else {
-        format!("note: one thread for {alike} of {all} cases: {why}")
-    })
 }

@@ -1,17 +1,12 @@
 //! `tresse show`: the tables of a run or a sweep again, from its folder.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use indexmap::IndexMap;
-use serde_json::value::RawValue;
-use tresse_experiment::diagnostic::plain_json;
-use tresse_lab::Finished;
-use tresse_sweep::is_sweep;
-use tresse_units::text_file;
+use tresse_workbench::Failure;
+use tresse_workbench::show::{Finished, Folder, folders, json, read};
 
-use crate::compare::folders;
-use crate::failure::Failure;
+use crate::ended::Ended;
 use crate::report;
 use crate::result_tables::By;
 use crate::sweep_table;
@@ -44,27 +39,23 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
-    let mut runs = Vec::new();
-    for run in &args.run {
-        match is_sweep(run) {
-            true => runs.push(run.clone()),
-            false => runs.extend(folders(run)?),
-        }
-    }
+pub fn run(args: &Args) -> Result<(), Ended> {
+    let folders = folders(&args.run)?;
     let mut out = anstream::stdout().lock();
-    for (i, run) in runs.iter().enumerate() {
-        if is_sweep(run) {
-            if args.by.is_some() {
-                let message = format!("{}: --by is for runs, and this is a sweep", run.display());
-                return Err(Failure::Input(format!(
-                    "{message}\n\nhint: results.parquet in it has every metric"
-                )));
+    for (i, folder) in folders.iter().enumerate() {
+        let run = match folder {
+            Folder::Run(run) => run,
+            Folder::Sweep(sweep) if args.by.is_some() => {
+                let message = format!("{}: --by is for runs, and this is a sweep", sweep.display());
+                let hint = "hint: results.parquet in it has every metric";
+                return Err(Failure::Input(format!("{message}\n\n{hint}")).into());
             }
-            write!(out, "{}", sweep_table::show(run, args.json)?)?;
-            continue;
-        }
-        let Finished { report, experiment, state, .. } = Finished::read(run)?;
+            Folder::Sweep(sweep) => {
+                write!(out, "{}", sweep_table::show(sweep, args.json)?)?;
+                continue;
+            }
+        };
+        let Finished { report, experiment, state, .. } = read(run)?;
         if args.json {
             writeln!(out, "{}", json(run)?)?;
             continue;
@@ -79,16 +70,4 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         report::tell_notes(&report, &[]);
     }
     Ok(())
-}
-
-/// The report in `run.json`, to the last digit, without what only the file has.
-fn json(run: &Path) -> Result<String, Failure> {
-    let path = run.join("run.json");
-    let cannot =
-        |e: &dyn std::fmt::Display| Failure::Input(format!("{}: cannot be read: {e}", path.display()));
-    let text = text_file::read_text(&path).map_err(|e| cannot(&e))?;
-    let mut report: IndexMap<&str, &RawValue> =
-        serde_json::from_str(&text).map_err(|e| cannot(&plain_json(&e)))?;
-    report.retain(|key, _| !["resolved", "host", "figure", "tables"].contains(key));
-    Ok(crate::output::pretty(&report))
 }

@@ -2,27 +2,17 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write, stderr};
-use std::panic;
-use std::path::{Path, PathBuf};
-use std::process::{Command as Process, Stdio};
-use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
+use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
-use tresse_experiment::diagnostic::plain_json;
-use tresse_sweep::local::{self, Stop};
-use tresse_sweep::{Cube, Finished, Plan, Request, Shard, Standing, Sweep};
+use tresse_workbench::sweep::{self, Finished, Opened, Request, Shard, Standing};
+use tresse_workbench::{Failure, Interrupt};
 
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
-use crate::output;
+use crate::ended::Ended;
 use crate::progress::Mode;
-use crate::python;
-use crate::sweep_table::summary;
+use crate::{interrupt, output, python};
 
 /// Run an experiment at many settings, each once
 ///
@@ -94,54 +84,43 @@ enum Engine {
     Ray,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &Args) -> Result<(), Ended> {
     if let Some(Command::Merge { dir, json }) = &args.command {
-        return end(&tresse_sweep::merge(dir)?, *json);
+        return end(&sweep::merge(dir)?, *json);
     }
-    let plan = args.plan.as_deref().expect("clap asks for it");
+    let plan = args.plan.clone().expect("clap asks for it");
     if args.engine == Engine::Ray {
         let asked = json!({
             "plan": plan, "out": args.out, "address": args.address, "shard": args.shard.map(|own| own.to_string()),
             "json": args.json, "progress": args.progress == Mode::Auto,
         });
-        return Err(python::hand_over("tresse.sweeps", "ray", &[OsString::from(asked.to_string())]));
+        return Err(python::hand_over("tresse.sweeps", "ray", &[OsString::from(asked.to_string())]).into());
     }
-    let interrupt = Interrupt::catch()?;
-    let sweep = Sweep::open(&Plan::read(plan)?, args.out.as_deref(), args.shard, &mut draw)?;
+    let interrupt = interrupt::catch()?;
+    let again = format!("tresse sweep {} --out", plan.display());
+    let parallel = args.parallel.map(|n| n as usize);
+    let sweep = Request { plan, out: args.out.clone(), shard: args.shard, parallel }.open()?;
     for note in sweep.notes() {
         let _ = writeln!(stderr(), "note: {note}"); // it may be closed
     }
-    let sweep = Arc::new(sweep);
     interrupt.keep();
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let parallel = args.parallel.map_or(cores, |n| n as usize);
-    let done = compute(&sweep, parallel, &interrupt, args.progress);
-    let finished = sweep.finish()?;
-    done?;
+    let finished = compute(&sweep, &interrupt, args.progress)?;
     if interrupt.asked() {
-        let again = format!("tresse sweep {} --out {}", plan.display(), finished.folder.display());
+        let again = format!("{again} {}", finished.folder.display());
         let Standing { done, points, .. } = sweep.standing();
         let s = if points == 1 { "" } else { "s" };
         let hint = format!("hint: {done} of {points} point{s} computed and kept; `{again}` continues");
         let _ = writeln!(stderr(), "{hint}"); // it may be closed
-        return Err(Failure::Interrupted);
+        return Err(Failure::Interrupted.into());
     }
     end(&finished, args.json)
 }
 
-/// How often the signal and the progress are checked.
-const LOOK: Duration = Duration::from_millis(50);
-/// After this many checks the bar is redrawn, or a line of JSON written.
+/// After this many looks, of which there are twenty a second, the bar is redrawn, or a line of JSON written.
 const BAR: u32 = 4;
 const LINE: u32 = 20;
 
-fn compute(sweep: &Arc<Sweep>, parallel: usize, interrupt: &Interrupt, mode: Mode) -> Result<(), Failure> {
-    let stop = Arc::new(Stop::default());
-    let (tell, told) = mpsc::channel();
-    let work = thread::spawn({
-        let (sweep, stop) = (Arc::clone(sweep), Arc::clone(&stop));
-        move || tell.send(local::run(&sweep, parallel, &stop)).expect("it is waited for")
-    });
+fn compute(sweep: &Opened, interrupt: &Interrupt, mode: Mode) -> Result<Finished, Failure> {
     let bar = (mode == Mode::Auto && stderr().is_terminal()).then(|| {
         let bar = ProgressBar::new(sweep.standing().points as u64);
         let style = "{bar:24} {pos}/{len} points  {msg}";
@@ -149,73 +128,34 @@ fn compute(sweep: &Arc<Sweep>, parallel: usize, interrupt: &Interrupt, mode: Mod
         bar
     });
     let mut looks = 0;
-    let done = loop {
-        match told.recv_timeout(LOOK) {
-            Ok(done) => break done,
-            Err(RecvTimeoutError::Disconnected) => match work.join() {
-                Err(panicked) => panic::resume_unwind(panicked),
-                Ok(()) => unreachable!("it tells before it ends"),
-            },
-            Err(RecvTimeoutError::Timeout) => {}
-        }
+    let finished = sweep.compute(interrupt, &mut || {
         looks += 1;
-        if interrupt.asked() {
-            stop.stop();
-        }
         if let Some(bar) = bar.as_ref().filter(|_| looks % BAR == 0) {
             let now = sweep.standing();
             bar.set_position(now.done as u64);
-            let left =
-                now.left_s.map_or("…".to_owned(), |left| format!("{:.0} s left", left / parallel as f64));
+            let left = now.left_s.map_or("…".to_owned(), |left| format!("{left:.0} s left"));
             let failed = if now.failed > 0 { format!(", {} failed", now.failed) } else { String::new() };
             bar.set_message(format!("{left}{failed}"));
         } else if mode == Mode::Json && looks % LINE == 0 {
             let now = sweep.standing();
             let line = json!({
                 "schema": "tresse/sweep-progress/1", "points": now.points, "done": now.done, "failed": now.failed,
-                "left_s": now.left_s.map(|left| left / parallel as f64),
+                "left_s": now.left_s,
             });
             let _ = writeln!(stderr(), "{line}"); // it may be closed
         }
-    };
+    });
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
-    Ok(done?)
+    finished
 }
 
 /// Prints the result of a sweep, which fails if points failed.
-fn end(finished: &Finished, json: bool) -> Result<(), Failure> {
-    output::print(&summary(finished, json))?;
-    match finished.failed() {
-        0 => Ok(()),
-        failed => Err(Failure::Check(format!("{failed} of {} points failed", finished.points))),
-    }
-}
-
-/// Asks SciPy for the points of a design.
-fn draw(asked: &Request) -> Result<Cube, Failure> {
-    let hint = python::hint("sweep");
-    let wrong =
-        |why: &str| Failure::Machine(format!("a design of kind \"{}\": {why}\n\nhint: {hint}", asked.kind));
-    let request = serde_json::to_string(asked).expect("plain data");
-    let interpreter = python::interpreter();
-    let name = Path::new(&interpreter).display().to_string();
-    let mut process = Process::new(&interpreter);
-    process
-        .args(["-m", "tresse.designs"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = process.spawn().map_err(|error| wrong(&format!("{name}: {error}")))?;
-    if let Some(mut pipe) = child.stdin.take() {
-        let _ = pipe.write_all(request.as_bytes()); // what is wrong with it, its end tells
-    }
-    let told = child.wait_with_output().map_err(|error| wrong(&format!("{name}: {error}")))?;
-    if !told.status.success() {
-        let said = String::from_utf8_lossy(&told.stderr);
-        return Err(wrong(said.trim().lines().last().unwrap_or("its sampler ended without a message")));
-    }
-    serde_json::from_slice(&told.stdout)
-        .map_err(|error| wrong(&format!("its sampler: {}", plain_json(&error))))
+fn end(finished: &Finished, json: bool) -> Result<(), Ended> {
+    output::print(&match json {
+        true => format!("{}\n", sweep::json(finished)),
+        false => sweep::summary(finished),
+    })?;
+    Ok(sweep::check(finished)?)
 }

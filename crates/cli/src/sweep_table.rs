@@ -1,71 +1,26 @@
 //! The results of a sweep as a table: a row for each case of each point.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use indexmap::IndexSet;
 use serde_json::json;
-use tresse_sweep::{Finished, Row};
+use tresse_sweep::Row;
+use tresse_workbench::json::pretty;
+use tresse_workbench::{Failure, sweep};
 
 use crate::columns::{USUAL, shown};
-use crate::failure::Failure;
-use crate::output::pretty;
 use crate::points::{cells, heads};
 use crate::table::Table;
 
-/// How many reasons for failed points are shown.
-const MOST_REASONS: usize = 5;
-
 /// What `tresse show` prints for the sweep in a folder.
 pub fn show(folder: &Path, as_json: bool) -> Result<String, Failure> {
-    let (finished, rows) = (tresse_sweep::read(folder)?, tresse_sweep::rows(folder)?);
+    let (finished, rows) = (sweep::read(folder)?, sweep::rows(folder)?);
     if as_json {
-        let mut told = told(&finished);
+        let mut told = sweep::json(&finished);
         told["rows"] = json!(rows);
         return Ok(pretty(&told) + "\n");
     }
-    Ok(format!("{}\n{}", table(&rows), summary(&finished, false)))
-}
-
-/// The summary of a sweep: how many points there are, and why some failed.
-pub fn summary(finished: &Finished, as_json: bool) -> String {
-    if as_json {
-        return format!("{}\n", told(finished));
-    }
-    let Finished { folder, points, failures, unfinished } = finished;
-    let of = unfinished.as_ref().map(|own| format!(" of {}", own.of)).unwrap_or_default();
-    let s = if *points == 1 && unfinished.is_none() { "" } else { "s" };
-    let left = match unfinished {
-        None => String::new(),
-        Some(own) if own.in_progress => "; in progress".to_owned(),
-        Some(own) => {
-            format!("; interrupted: `tresse sweep {} --out {}` continues", own.plan, folder.display())
-        }
-    };
-    let mut text = match finished.failed() {
-        0 => format!("{points}{of} point{s}{left}\n"),
-        failed => format!("{points}{of} point{s}, {failed} failed{left}:\n"),
-    };
-    for (why, points) in failures.iter().take(MOST_REASONS) {
-        let first = why.lines().next().unwrap_or_default();
-        let more = if why.lines().count() > 1 { " …" } else { "" };
-        text += &format!("  {points} of them: {first}{more}\n");
-    }
-    if failures.len() > MOST_REASONS {
-        text += &format!("  and {} other reasons: see the column `error`\n", failures.len() - MOST_REASONS);
-    }
-    text + &format!("results: {}\ntable: tresse show {}\n", results(folder).display(), folder.display())
-}
-
-fn results(folder: &Path) -> PathBuf {
-    folder.join("results.parquet")
-}
-
-fn told(finished: &Finished) -> serde_json::Value {
-    let reasons = finished.failures.iter().map(|(error, points)| json!({ "error": error, "points": points }));
-    json!({
-        "schema": "tresse/sweep/1", "out": finished.folder, "results": results(&finished.folder),
-        "points": finished.points, "planned": finished.unfinished.as_ref().map(|own| own.of), "failed": finished.failed(), "failures": reasons.collect::<Vec<_>>(),
-    })
+    Ok(format!("{}\n{}", table(&rows), sweep::summary(&finished)))
 }
 
 /// The keys, by the shortest names that are unique among keys and axes; the axes of the cases; the default metrics.

@@ -3,13 +3,14 @@
 use std::io::{self, Write};
 
 use clap::ValueEnum;
-use tresse_exchange::export::graph::{GraphFormat, graph_text};
-use tresse_lab::{PathsEntry, TopologyReport, topology};
+use tresse_lab::{PathsEntry, TopologyReport};
 use tresse_units::{Duration, Rate};
+use tresse_workbench::Failure;
+use tresse_workbench::topology::{GraphFormat, Network};
 
 use crate::chosen::Experiment;
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::ended::Ended;
+use crate::interrupt;
 use crate::output::print_json;
 use crate::table::Table;
 
@@ -58,21 +59,11 @@ enum FormatArg {
     Dot,
 }
 
-pub fn run(command: Command) -> Result<(), Failure> {
+pub fn run(command: Command) -> Result<(), Ended> {
     let Command::Show(args) = command;
-    Interrupt::catch()?;
-    let whole = args.experiment.load()?;
-    let loaded = match &args.variant {
-        Some(name) => whole.variant(name)?,
-        None => &whole,
-    };
-    for axis in &loaded.axes {
-        eprintln!(
-            "{} has several values: this is the network with the first one, {}",
-            axis.path(),
-            axis.values[0]
-        );
-    }
+    interrupt::catch()?;
+    let experiment = args.experiment.request();
+    let network = Network::load(&experiment, args.variant, &mut |note| eprintln!("{note}"))?;
     let format = match args.format {
         FormatArg::Text => None,
         FormatArg::Json => Some(GraphFormat::Json),
@@ -82,13 +73,13 @@ pub fn run(command: Command) -> Result<(), Failure> {
     if let Some(format) = format {
         if args.json || args.from.is_some() {
             let message = "--format writes the whole network: leave out --json (the facts) and the two hosts";
-            return Err(Failure::Input(message.to_owned()));
+            return Err(Failure::Input(message.to_owned()).into());
         }
-        write!(io::stdout(), "{}", graph_text(loaded, format)?)?;
+        write!(io::stdout(), "{}", network.graph(format)?)?;
         return Ok(());
     }
     let pair = args.from.as_deref().zip(args.to.as_deref()).map(|(from, to)| [from, to]);
-    let report = topology(loaded, pair)?;
+    let report = network.report(pair)?;
     if args.json {
         return print_json(&report);
     }

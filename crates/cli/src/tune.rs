@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::failure::Failure;
+use crate::ended::Ended;
 use crate::python;
 
 /// Find the best scheme and settings for a fabric and a workload
@@ -41,7 +41,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &Args) -> Result<(), Ended> {
     let mut arguments: Vec<OsString> = Vec::new();
     let mut option = |name: &str, value: Option<OsString>| {
         if let Some(value) = value {
@@ -56,5 +56,5 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     // After `--` a name that begins with a dash is not an option.
     arguments.extend(["--".into(), args.plan.clone().into_os_string()]);
-    Err(python::hand_over("tresse.tuning", "tune", &arguments))
+    Err(python::hand_over("tresse.tuning", "tune", &arguments).into())
 }

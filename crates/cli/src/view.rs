@@ -4,9 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use tresse_report::view::{Viewer, serve};
+use tresse_workbench::Failure;
 
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::ended::Ended;
+use crate::interrupt;
 
 /// Show the runs in a folder in a browser, including those in progress
 ///
@@ -29,12 +30,12 @@ pub struct Args {
     port: u16,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
-    Interrupt::catch()?;
+pub fn run(args: &Args) -> Result<(), Ended> {
+    interrupt::catch()?;
     if !args.dir.is_dir() {
         let message =
             format!("{}: there is no such folder\n\nhint: expected a folder of runs", args.dir.display());
-        return Err(Failure::Input(message));
+        return Err(Failure::Input(message).into());
     }
     let viewer = Viewer::new(&args.dir, args.port).map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => {

@@ -1,26 +1,27 @@
-//! Loads an experiment, plans it, runs it, and observes it meanwhile:
+//! Runs the cases of an experiment, and observes them meanwhile:
 //! `cargo run --release -p tresse-embed --example run`.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use tresse_embed::experiment::{self, Diagnostic, Profile};
-use tresse_embed::lab::stopping_rule::Verdicts;
-use tresse_embed::lab::{Options, Watch, runner};
+use tresse_embed::workbench::Failure;
+use tresse_embed::workbench::cases::{Cases, Experiment};
+use tresse_embed::workbench::run::Request;
 
-fn main() -> Result<(), Diagnostic> {
-    let loaded =
-        experiment::load(experiment::find("xmp/fig4")?, Profile::Quick, &["fabric.mark=20pkt".to_owned()])?;
-    let plan = experiment::resolve(&loaded, &["scheme=beta-4,beta-6".to_owned()])?;
-    let options = Options::default();
-    let watch = Watch::new(&plan, &options)?;
+fn main() -> Result<(), Failure> {
+    let mut cases = Cases::all(Experiment::named("xmp/fig4"));
+    cases.experiment.set.push("fabric.mark=20pkt".to_owned());
+    cases.only.push("scheme=beta-4,beta-6".to_owned());
+    let run = Request::of(cases).prepare()?;
+    let watch = Arc::clone(&run.watch);
 
     let report = thread::scope(|scope| {
         let (ended, end) = mpsc::channel::<()>();
         let run = scope.spawn(|| {
-            let report = runner::measure(&loaded, &plan, &options, &watch, |_| Verdicts::default());
+            let report = run.run();
             drop(ended);
             report
         });

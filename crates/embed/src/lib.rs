@@ -4,10 +4,10 @@
 //!   what a simulator of training jobs needs from a network: sending, notification of arrivals, timers, and
 //!   the time.
 //! - `include/tresse.h` is the same for C and C++: about six calls in a shared library.
-//! - [`experiment`] and [`lab`] are the basis of the command itself: load an experiment, plan its cases, run
-//!   them, and observe them meanwhile, as in `examples/run.rs`.
+//! - [`workbench`] is what the command itself stands on: load an experiment, run its cases, and observe them meanwhile,
+//!   as in `examples/run.rs`. [`experiment`] and [`lab`] are the types of its requests and reports.
 //!
-//! It depends on no terminal, no published numbers and no kernel.
+//! It depends on no terminal and no kernel.
 
 mod c;
 mod options;
@@ -16,6 +16,7 @@ mod simulation;
 pub use tresse_experiment as experiment;
 pub use tresse_lab as lab;
 pub use tresse_units as units;
+pub use tresse_workbench as workbench;
 
 pub use options::Options;
 pub use simulation::{Event, Simulation};

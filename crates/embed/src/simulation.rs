@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use toml::Table;
-use tresse_experiment::plan::{self, Case};
+use tresse_experiment::plan::Case;
 use tresse_experiment::{Diagnostic, Source, find};
 use tresse_lab::embedded::Embedded;
 use tresse_sim::FlowRecord;
 use tresse_units::{NEVER, Time};
+use tresse_workbench::cases::{Cases, Experiment};
 
 use crate::options::Options;
 
@@ -51,8 +52,11 @@ impl Simulation {
         if source.text.parse::<Table>().is_ok_and(|keys| !keys.contains_key("workloads")) {
             source.text += "\n[workloads.messages]\npattern = \"permutation\"\nsize = \"1B\"\n";
         }
-        let loaded = plan::load(source, options.profile, &options.set)?;
-        let case = only_case(plan::resolve(&loaded, &options.only)?.cases)?;
+        let Source { name, text } = source;
+        let (profile, set) = (options.profile, options.set.clone());
+        let experiment = Experiment { name, text: Some(text), profile, set };
+        let cases = Cases { experiment, only: options.only.clone() };
+        let case = only_case(cases.load(&mut |_| ())?.1.cases)?;
         let label = case.label();
         let network =
             Embedded::new(case, options.persistent, options.seed, options.threads).ok_or_else(|| {

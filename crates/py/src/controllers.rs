@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tresse::Failure;
-use tresse_controllers::trace::{Hosts, Script, Step, play_apart};
+use tresse_controllers::trace::{Hosts, Script, Step};
 use tresse_controllers::{
     self as registry, CWND_LIMIT, ConfiguredController, INFINITE_SSTHRESH, MAX_SUBFLOWS,
 };
+use tresse_workbench::{Failure, controller};
 
 use crate::errors::error;
 
@@ -30,7 +30,7 @@ impl Controller {
     fn new(py: Python<'_>, name: &str, parameters: BTreeMap<String, u64>) -> PyResult<Self> {
         let configured = py.detach(|| {
             let settings = parameters.iter().map(|(name, &value)| (&**name, value));
-            ConfiguredController::new(tresse::controller(name)?, settings)
+            ConfiguredController::new(controller::find(name)?, settings)
                 .map_err(|own| Failure::Input(own.to_string()))
         });
         Ok(Self(Arc::new(configured.map_err(|own| error(py, own))?)))
@@ -84,9 +84,7 @@ impl Controller {
         check_window(py, initial_window)?;
         let steps = py.detach(|| {
             let script = parse(script, 0)?;
-            play_apart(Arc::clone(&self.0), &script, initial_window)
-                .map_err(|own| Failure::Machine(format!("cannot start a process for the controller: {own}")))?
-                .map_err(|end| tresse::ended(end, self.0.controller()))
+            controller::play(Arc::clone(&self.0), &script, initial_window)
         });
         steps.map_err(|own| error(py, own))?.iter().map(|step| row(py, step)).collect()
     }

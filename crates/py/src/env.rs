@@ -3,11 +3,13 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
-use tresse::Failure;
 use tresse_lab::environment::{self, Action, Step};
 use tresse_units::SECOND;
+use tresse_workbench::Failure;
+use tresse_workbench::run::Request;
 
 use crate::errors::error;
+use crate::requests::Cases;
 
 /// Simulated time and the step's length in seconds, whether it is over, whether this is because of its
 /// duration, and a row of numbers for each agent: see `_native.pyi`.
@@ -59,20 +61,19 @@ fn told(step: &Step) -> Told {
 
 #[pymethods]
 impl Environment {
-    /// The only case that `tresse run` would have with these arguments; agents steer flows of `scheme`. A
+    /// The only one of these cases; agents steer flows of `scheme`. A
     /// step takes `interval` picoseconds, or a round.
     #[new]
-    #[pyo3(signature = (arguments, text, scheme, flows=None, interval=None))]
+    #[pyo3(signature = (cases, scheme, flows=None, interval=None))]
     fn new(
         py: Python<'_>,
-        arguments: Vec<String>,
-        text: Option<String>,
+        cases: Cases,
         scheme: &str,
         flows: Option<usize>,
         interval: Option<u64>,
     ) -> PyResult<Self> {
         let own = py.detach(|| {
-            let mut cases = tresse::prepare(&arguments, text)?.plan.cases;
+            let mut cases = Request::of(cases.cases()?).prepare()?.plan.cases;
             if cases.len() > 1 {
                 let first: Vec<String> = cases.iter().take(3).map(|case| case.label()).collect();
                 let (n, first) = (cases.len(), first.join(", "));

@@ -3,8 +3,8 @@
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tresse::Failure;
 use tresse_experiment::Diagnostic;
+use tresse_workbench::Failure;
 
 /// The exception `tresse.TresseError` for this failure.
 pub fn error(py: Python<'_>, failure: Failure) -> PyErr {

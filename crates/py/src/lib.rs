@@ -6,11 +6,16 @@
 mod controllers;
 mod env;
 mod errors;
+mod requests;
 mod running;
 mod sweeps;
 mod tables;
 
+use std::path::PathBuf;
+
 use pyo3::prelude::*;
+use tresse_workbench::own_code::OwnCode;
+use tresse_workbench::{json, optimum as optima};
 
 #[pymodule]
 mod _native {
@@ -28,9 +33,8 @@ mod _native {
     use crate::{command, compare, explain, optimum, schema, versions};
 }
 
-use std::path::PathBuf;
-
-/// Runs the command `tresse` with these arguments, the first of which is its name. Returns its exit code.
+/// Runs the command `tresse` with these arguments, the first of which is its name. Returns its exit code. It is the
+/// console script: nothing else here needs the command.
 #[pyfunction]
 fn command(py: Python<'_>, arguments: Vec<String>) -> u8 {
     py.detach(|| tresse::command(arguments))
@@ -42,28 +46,32 @@ fn versions() -> (&'static str, u32) {
     (env!("CARGO_PKG_VERSION"), tresse_lab::MODEL_VERSION)
 }
 
-/// The JSON Schema of an experiment, as `tresse schema` prints it.
+/// The JSON Schema of an experiment.
 #[pyfunction]
 fn schema() -> String {
-    tresse::schema()
+    tresse_workbench::schema()
 }
 
-/// The output of `tresse explain NAME`; `None` if nothing has this name.
+/// The full text about a part or a topic; `None` if nothing has this name.
 #[pyfunction]
 fn explain(name: &str) -> Option<String> {
-    tresse::catalogue::explain(name).or_else(|| tresse::catalogue::explain(&name.to_lowercase()))
+    tresse_workbench::catalogue::explained(name).ok()
 }
 
-/// The output of `tresse compare LEFT RIGHT --json`.
+/// Two runs, case by case, as JSON.
 #[pyfunction]
 fn compare(py: Python<'_>, left: PathBuf, right: PathBuf, judge: bool) -> PyResult<String> {
-    py.detach(|| tresse::compare_runs(&left, &right, judge)).map_err(|failure| errors::error(py, failure))
+    let pairs = py.detach(|| tresse_workbench::compare::runs(&left, &right, judge));
+    pairs.map(|own| serde_json::to_string(&own).expect("plain data")).map_err(|own| errors::error(py, own))
 }
 
-/// The output of `tresse optimum --json` with these arguments; `text` is the experiment's text, if it is not
-/// a file.
+/// The optimum of these cases, as JSON.
 #[pyfunction]
-#[pyo3(signature = (arguments, text=None))]
-fn optimum(py: Python<'_>, arguments: Vec<String>, text: Option<String>) -> PyResult<String> {
-    py.detach(|| tresse::optimum(&arguments, text)).map_err(|failure| errors::error(py, failure))
+fn optimum(py: Python<'_>, cases: requests::Cases, seed: &str) -> PyResult<String> {
+    let report = py.detach(|| {
+        let (cases, seed) = (cases.cases()?, requests::seed(seed)?);
+        let request = optima::Request { cases, own: OwnCode::default(), seed };
+        optima::optimum(&request, &mut |_| (), &|_| ())
+    });
+    report.map(|own| json::pretty(&own)).map_err(|own| errors::error(py, own))
 }

@@ -9,10 +9,11 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tresse::{Failure, Prepared};
 use tresse_lab::{Report, Watch};
+use tresse_workbench::Failure;
 
 use crate::errors::error;
+use crate::requests::{Cases, How};
 
 /// A run on its own threads.
 #[pyclass(frozen)]
@@ -27,18 +28,15 @@ pub struct Running {
 
 #[pymethods]
 impl Running {
-    /// Starts `tresse run` with these arguments; `text` is the experiment's text, if it is not a file.
+    /// Starts the run of these cases.
     #[new]
-    #[pyo3(signature = (arguments, text=None))]
-    fn new(py: Python<'_>, arguments: Vec<String>, text: Option<String>) -> PyResult<Self> {
-        let prepared = py.detach(|| tresse::prepare(&arguments, text)).map_err(|own| error(py, own))?;
-        let Prepared { loaded, plan, options, watch, notes } = prepared;
+    fn new(py: Python<'_>, cases: Cases, how: How) -> PyResult<Self> {
+        let prepared = py.detach(|| how.request(cases)?.prepare()).map_err(|own| error(py, own))?;
+        let (watch, notes) = (Arc::clone(&prepared.watch), prepared.notes.clone());
         let (tell, told) = mpsc::channel();
-        let own = Arc::clone(&watch);
         thread::spawn(move || {
-            let run = || tresse_reproduction::run(&loaded, &plan, &options, &own).map_err(Failure::from);
             // The panic message is on stderr.
-            let report = panic::catch_unwind(AssertUnwindSafe(run));
+            let report = panic::catch_unwind(AssertUnwindSafe(|| prepared.run()));
             let report =
                 report.unwrap_or_else(|_| Err(Failure::Input("the run panicked: see stderr".to_owned())));
             let _ = tell.send(report); // nobody listens any more if it was abandoned

@@ -8,11 +8,11 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tresse::Failure;
 use tresse_controllers::LoadError;
 use tresse_experiment::Diagnostic;
 use tresse_sweep::local::{self, Stop};
 use tresse_sweep::{Cost, Cube, Plan, Record, Request, Shard};
+use tresse_workbench::{Failure, sweep};
 
 use crate::errors::{error, wrong};
 
@@ -173,5 +173,5 @@ pub fn merge(py: Python<'_>, folder: PathBuf) -> PyResult<()> {
 #[pyfunction]
 pub fn sweep_head(py: Python<'_>, folder: PathBuf) -> PyResult<(usize, usize, String, String)> {
     let own = py.detach(|| tresse_sweep::read(&folder)).map_err(|own| wrong(py, own))?;
-    Ok((own.points, own.failed(), tresse::sweep_summary(&own, false), tresse::sweep_summary(&own, true)))
+    Ok((own.points, own.failed(), sweep::summary(&own), format!("{}\n", sweep::json(&own))))
 }

@@ -8,9 +8,9 @@ use arrow_schema::Field;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
-use tresse::Failure;
 use tresse_lab::Finished;
 use tresse_lab::store::sums::check_table;
+use tresse_workbench::{Failure, page};
 
 use crate::errors::{error, wrong};
 
@@ -63,5 +63,5 @@ pub fn networks(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(String, String
 /// Writes the page of the run in `folder` there. Returns its path.
 #[pyfunction]
 pub fn write_page(py: Python<'_>, folder: PathBuf) -> PyResult<PathBuf> {
-    py.detach(|| tresse::write_page(&folder)).map_err(|failure| error(py, failure))
+    py.detach(|| page::of(&folder)).map_err(|failure| error(py, failure))
 }

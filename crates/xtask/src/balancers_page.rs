@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use tresse::catalogue::host_balancers;
 use tresse_balancers::Balancer;
+use tresse_workbench::catalogue::host_balancers;
 
 /// `docs/reference/balancers.md`.
 pub fn page(balancers: &[Balancer]) -> String {

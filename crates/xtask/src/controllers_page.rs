@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use tresse::catalogue::controllers;
 use tresse_controllers::Controller;
+use tresse_workbench::catalogue::controllers;
 
 /// `docs/reference/controllers.md`, the table of all, and a page for each in the folder next to it; by their
 /// paths from `docs/reference/`.

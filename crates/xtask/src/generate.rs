@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use tresse::catalogue::metrics;
 use tresse_experiment::read::built_in;
 use tresse_reproduction::pages::{Stored, papers, scoreboard, times};
+use tresse_workbench::catalogue::metrics;
 
 use crate::{balancers_page, commands_page, controllers_page, keys_page, topics_page, twin_page};
 
@@ -77,7 +77,7 @@ fn kept(root: &Path) -> Result<Vec<File>, String> {
     let mut files = vec![
         File::new("validation/twin/README.md", twin_page::page(root)?),
         File::new("docs/reproduction.md", scoreboard(&stored)),
-        File::new("docs/reference/experiment.schema.json", tresse::schema() + "\n"),
+        File::new("docs/reference/experiment.schema.json", tresse_workbench::schema() + "\n"),
         File::new("papers/results/times.toml", times(&stored)),
     ];
     for name in built_in::names() {

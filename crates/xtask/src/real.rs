@@ -22,7 +22,8 @@ pub fn keep(root: &Path, runs: &Path) -> Result<(), String> {
         let own = serde_json::to_value(Reproduction::of(experiments)).expect("plain data");
         let file = Stored::file(paper, Runs::Real);
         let path = results.join(&file);
-        fs::write(&path, tresse::compact(&own) + "\n").map_err(|e| format!("{}: {e}", path.display()))?;
+        fs::write(&path, tresse_workbench::json::compact(&own) + "\n")
+            .map_err(|e| format!("{}: {e}", path.display()))?;
         println!("papers/results/{file}");
     }
     Ok(())

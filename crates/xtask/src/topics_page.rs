@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use tresse::catalogue::{Kind, list};
+use tresse_workbench::catalogue::{Kind, list};
 
 const KINDS: [(Kind, &str); 8] = [
     (Kind::Topics, "Topics"),

@@ -11,7 +11,7 @@ from tresse import _native
 from tresse.env.link import LINK
 from tresse.env.observation import Reward, Round, action
 from tresse.errors import TresseError
-from tresse.experiments import Experiment, Only, Profile, Settings, chosen, named
+from tresse.experiments import Experiment, Only, Profile, Settings, chosen
 
 ActionKind: TypeAlias = Literal["factor", "window", "increase"]
 KINDS = ("factor", "window", "increase")
@@ -37,10 +37,9 @@ class CaseSteps:
             raise TresseError(f"interval is 1e-9 to 1e6 seconds, not {interval}")
         if flows is not None and not 1 <= flows <= 4096:
             raise TresseError(f"flows is 1 to 4096, not {flows}")
-        name, text = named(LINK if experiment is None else experiment)
-        arguments = [*chosen(profile, only, set), name]
+        cases = chosen(LINK if experiment is None else experiment, profile, only, set)
         picoseconds = None if interval is None else round(interval * 1e12)
-        self.native = _native.Environment(arguments, text, scheme, flows, picoseconds)
+        self.native = _native.Environment(cases, scheme, flows, picoseconds)
         self.flows, self.subflows, self.mss = self.native.shape
         self.kind = kind
         self.rounds: list[Round] = []

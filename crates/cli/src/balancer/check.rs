@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use tresse_balancers::Balancer;
-use tresse_balancers::check::{Breach, Invariant, SCRIPTS, Statistics, check_apart};
+use tresse_balancers::check::Statistics;
+use tresse_workbench::balancer::check::check;
 
-use crate::failure::Failure;
+use crate::ended::Ended;
 use crate::output::print_json;
 
 /// Check a balancer: compile it and test it against its contract
@@ -43,68 +43,29 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
-    let balancer = super::balancer(&args.balancer)?;
-    let held = check_apart(balancer, SCRIPTS)
-        .map_err(|error| Failure::Machine(format!("cannot start a process for the balancer: {error}")))?;
+pub fn run(args: &Args) -> Result<(), Ended> {
+    let checked = check(&args.balancer)?;
     if args.json {
-        print_json(&json(&balancer, &held))?;
+        print_json(&checked.json())?;
     }
-    let name = balancer.name();
-    for (field, text) in [(".title", balancer.title()), (".source", balancer.source())] {
-        if text.is_empty() {
-            writeln!(io::stderr(), "note: {name} has no {field}; lists and pages show it")?;
-        }
+    for note in checked.notes() {
+        writeln!(io::stderr(), "note: {note}")?;
     }
-    match held {
-        Ok(_) if args.json => Ok(()),
-        Ok(Statistics { settings, scripts, picks }) => {
-            let names = held_to(&balancer);
-            let parameters = if settings == 1 { "" } else { " of the parameters" };
-            let count = names.len();
-            writeln!(
-                io::stdout(),
-                "{count} invariants hold: {}\n{scripts} scripts, {picks} packets, {settings} setting(s){parameters}",
-                names.join(", ")
-            )?;
-            Ok(())
-        }
-        Err(breach) => {
-            if !args.json {
-                write!(io::stdout(), "{breach}")?;
+    if !args.json {
+        let mut out = io::stdout().lock();
+        match &checked.held {
+            Ok(Statistics { settings, scripts, picks }) => {
+                let names = checked.held_to();
+                let parameters = if *settings == 1 { "" } else { " of the parameters" };
+                let count = names.len();
+                writeln!(
+                    out,
+                    "{count} invariants hold: {}\n{scripts} scripts, {picks} packets, {settings} setting(s){parameters}",
+                    names.join(", ")
+                )?;
             }
-            let (invariant, message) = (breach.invariant.name(), breach.message);
-            Err(Failure::Check(format!("{name} breaks `{invariant}`: {message}")))
+            Err(breach) => write!(out, "{breach}")?,
         }
     }
-}
-
-/// The invariants that `balancer` must keep.
-fn held_to(balancer: &Balancer) -> Vec<&'static str> {
-    Invariant::ALL.iter().filter(|i| i.applies_to(balancer)).map(|i| i.name()).collect()
-}
-
-fn json(balancer: &Balancer, held: &Result<Statistics, Box<Breach>>) -> serde_json::Value {
-    let statistics = held.as_ref().ok();
-    serde_json::json!({
-        "schema": "tresse/balancer-check/1",
-        "balancer": balancer.name(),
-        "checked": held_to(balancer),
-        "scripts": statistics.map(|s| s.scripts),
-        "packets": statistics.map(|s| s.picks),
-        "settings": statistics.map(|s| s.settings),
-        "broken": held.as_ref().err().map(|breach| breach_json(breach)),
-    })
-}
-
-fn breach_json(breach: &Breach) -> serde_json::Value {
-    let parameters: serde_json::Map<_, _> =
-        breach.settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
-    serde_json::json!({
-        "invariant": breach.invariant.name(),
-        "message": breach.message,
-        "parameters": parameters,
-        "script": breach.script.to_string(),
-        "paths": breach.picks,
-    })
+    Ok(checked.verdict()?)
 }

@@ -3,20 +3,10 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use tresse_balancers as balancers;
+use tresse_workbench::balancer::new::new;
 
-use crate::controller::new::{check_letters, file_in, write};
-use crate::failure::Failure;
+use crate::ended::Ended;
 use crate::output::print_json;
-
-/// A working balancer, with a comment at each place that its author will change.
-const TEMPLATE: &str = include_str!("template.c");
-
-/// The balancer's name in the template.
-const PLACEHOLDER: &str = "NAME";
-
-/// The longest name; this keeps lists narrow.
-const LONGEST: usize = 20;
 
 /// Start your own balancer: writes NAME.c, which compiles and works right away
 ///
@@ -34,11 +24,9 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &Args) -> Result<(), Ended> {
     let name = &*args.name;
-    check_name(name).map_err(Failure::Input)?;
-    let file = file_in(&args.dir, name);
-    write(&file, &TEMPLATE.replace(PLACEHOLDER, name)).map_err(Failure::Input)?;
+    let file = new(name, &args.dir)?;
     if args.json {
         let schema = "tresse/balancer-new/1";
         return print_json(&serde_json::json!({ "schema": schema, "balancer": name, "file": file }));
@@ -51,17 +39,5 @@ pub fn run(args: &Args) -> Result<(), Failure> {
          your own experiment; SCHEME is one of its sprayed schemes:\n  \
          tresse run EXPERIMENT --balancer {file} --set schemes.SCHEME.balancer={name}"
     )?;
-    Ok(())
-}
-
-/// Checks that C and the experiment files can use `name`, and that it is not taken yet.
-fn check_name(name: &str) -> Result<(), String> {
-    check_letters(name, "balancer")?;
-    if name.len() > LONGEST {
-        return Err(format!("`{name}` has {} characters: at most {LONGEST} are allowed", name.len()));
-    }
-    if balancers::find(name).is_some() {
-        return Err(format!("there is already a balancer `{name}`; choose another name"));
-    }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Results next to published numbers and claims: as text, as Markdown, and the list of what is not as expected.
+//! Results next to published numbers and claims: as text, and as Markdown.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -9,7 +9,6 @@ use tresse_lab::State;
 use tresse_reproduction::metric_display;
 use tresse_reproduction::pages::{Reproduced, Reproduction, Testbed, section};
 
-use crate::failure::Failure;
 use crate::table::Table;
 use crate::width::sentence;
 use crate::{changed, claims};
@@ -135,25 +134,6 @@ impl fmt::Display for Total<'_> {
 pub fn markdown(experiment: &Experiment, result: &Reproduced) -> String {
     let results: Vec<&Reproduced> = [Some(result), result.real()].into_iter().flatten().collect();
     section(&result.experiment, experiment, &results)
-}
-
-/// Fails if a claim that is expected to hold does not, or a number is off and no reason is given. Expectations
-/// apply to the simulator: results of real hosts may differ.
-pub fn check(all: &Reproduction) -> Result<(), Failure> {
-    let mut wrong = Vec::new();
-    for e in all.experiments.iter().filter(|e| !e.is_real()) {
-        for claim in e.comparison.claims.iter().filter(|c| c.fails()) {
-            wrong.push(format!("{}: the claim {} is expected to hold, and does not", e.experiment, claim.id));
-        }
-        for n in e.comparison.numbers.iter().filter(|n| n.fails()) {
-            let ratio = n.ratio.map(|r| format!("{r:.2} times the published one")).unwrap_or_default();
-            wrong.push(format!(
-                "{}: {} of {} is {ratio}, and its file does not say why",
-                e.experiment, n.metric, n.of
-            ));
-        }
-    }
-    if wrong.is_empty() { Ok(()) } else { Err(Failure::Check(wrong.join("\n"))) }
 }
 
 #[cfg(test)]

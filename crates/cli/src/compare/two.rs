@@ -1,367 +1,40 @@
-//! Two runs against each other, case by case.
+//! Two runs against each other, as text and as Markdown.
 
 use std::fmt::{self, Write};
 
-use indexmap::IndexMap;
-use serde::Serialize;
-use serde_json::Value;
-use tresse_experiment::keys::claims::Verdict;
-use tresse_experiment::keys::metrics::is_total;
-use tresse_experiment::read::changes::Change;
-use tresse_lab::{CaseResult, ClaimResult, Finished, Metrics, Report, State};
-use tresse_reproduction::pages::changed_line;
-use tresse_reproduction::{comparison, metric_display};
+use tresse_reproduction::metric_display;
+use tresse_workbench::compare::Pairs;
+use tresse_workbench::compare::two::Pair;
 
 use crate::columns::USUAL;
-use crate::compare::differences::{self, Difference};
-use crate::failure::Failure;
 use crate::table::Table;
 use crate::width::sentence;
 
-/// What `tresse compare RUN RUN --json` prints.
-#[derive(Debug, Serialize)]
-pub struct Pairs {
-    /// `tresse/compare/1`.
-    schema: &'static str,
-    /// What the first run is compared with: `run`.
-    against: &'static str,
-    experiments: Vec<Pair>,
-    /// Experiments that only one of the runs of a paper has, and which run that is.
-    missing: Vec<String>,
-}
+/// Two runs as text.
+pub struct Text<'a>(pub &'a Pairs);
 
-/// An experiment that both runs have.
-#[derive(Debug, Serialize)]
-struct Pair {
-    experiment: String,
-    left: Side,
-    right: Side,
-    /// What differs in what was run.
-    differences: Vec<Difference>,
-    /// The same as lines, and other notes to read before the results.
-    notes: Vec<String>,
-    /// If claims are not compared, the reason.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    not_judged: Option<String>,
-    cases: Vec<CasePair>,
-    claims: Vec<ClaimPair>,
-    /// Whether one of them has cases that the other does not have.
-    #[serde(skip)]
-    has_other_cases: bool,
-    /// The metrics of the table for people.
-    #[serde(skip)]
-    shown: Vec<String>,
-}
-
-/// One of the two runs.
-#[derive(Debug, Serialize)]
-struct Side {
-    run: String,
-    profile: String,
-    seed: u64,
-    digest: String,
-    /// The fingerprint of what it was made of; null if the run does not record it.
-    inputs_digest: Option<String>,
-    /// The changes that `--set` made to the experiment.
-    changed: Vec<Change>,
-    state: State,
-}
-
-/// A case that both have.
-#[derive(Debug, Serialize)]
-struct CasePair {
-    case: IndexMap<String, Value>,
-    /// Whether the results are the same to the last bit; null if a run does not record it.
-    same: Option<bool>,
-    /// The metrics of the whole case.
-    metrics: IndexMap<String, ValuePair>,
-    /// The metrics of its parts, as in `tresse/run/1`.
-    by: IndexMap<String, IndexMap<String, IndexMap<String, ValuePair>>>,
-    #[serde(skip)]
-    label: String,
-}
-
-/// A metric in both.
-#[derive(Debug, Serialize)]
-struct ValuePair {
-    left: f64,
-    left_ci95: Option<f64>,
-    right: f64,
-    right_ci95: Option<f64>,
-    /// Right over left, per seed for what adds up over seeds; null if left is 0.
-    ratio: Option<f64>,
-    /// Whether the 95 % intervals do not overlap; null if one of the two has none.
-    apart: Option<bool>,
-}
-
-/// A claim in both.
-#[derive(Debug, Serialize)]
-struct ClaimPair {
-    id: String,
-    text: String,
-    left: Verdict,
-    left_value: Option<f64>,
-    right: Verdict,
-    right_value: Option<f64>,
-}
-
-/// Compares the runs of the experiments that both have. Two single runs are compared whatever their experiments
-/// are. With `judge`, claims of runs that settings have changed are compared too.
-pub fn compare(left: &[Finished], right: &[Finished], judge: bool) -> Pairs {
-    let mut pairs =
-        Pairs { schema: "tresse/compare/1", against: "run", experiments: Vec::new(), missing: Vec::new() };
-    if let ([left], [right]) = (left, right) {
-        pairs.experiments.push(pair(left, right, judge));
-        return pairs;
-    }
-    let name = |run: &Finished| run.report.experiment.clone();
-    for own in left {
-        match right.iter().find(|other| name(other) == name(own)) {
-            Some(other) => pairs.experiments.push(pair(own, other, judge)),
-            None => pairs.missing.push(format!("{}: only the first run has it", name(own))),
+/// The same as text, with tables in Markdown.
+pub fn markdown(pairs: &Pairs) -> String {
+    let mut text = String::new();
+    for pair in &pairs.experiments {
+        let [left, right] = [&pair.left.run, &pair.right.run];
+        text += &format!("### {}: {left} and {right}\n\n", pair.experiment);
+        text += &pair.notes.iter().map(|note| format!("- {note}\n")).collect::<String>();
+        text += &pair.sameness().map(|line| format!("- {line}\n")).unwrap_or_default();
+        if !pair.is_same() {
+            text += &format!("\n{}", table(pair).markdown());
         }
+        let changed = pair.claims.iter().filter(|c| c.left != c.right);
+        let changed = changed.map(|c| format!("- {}: {}, then {}\n", c.text, c.left, c.right));
+        let changed: String = changed.chain(pair.not_judged.iter().map(|why| format!("- {why}\n"))).collect();
+        text += &format!("\n{changed}");
     }
-    let unknown = right.iter().filter(|other| !left.iter().any(|own| name(own) == name(other)));
-    pairs.missing.extend(unknown.map(|other| format!("{}: only the second run has it", name(other))));
-    pairs
+    text + &pairs.missing.iter().map(|line| format!("- {line}\n")).collect::<String>()
 }
 
-fn pair(left: &Finished, right: &Finished, judge: bool) -> Pair {
-    let (l, r) = (&left.report, &right.report);
-    let differences = differences::between(left, right);
-    let mut notes = differences::lines(&differences);
-    if l.replications != r.replications {
-        notes.push("counts are sums over the seeds of each run, and their ratios are per seed".to_owned());
-    }
-    notes.extend(changed(l, r));
-    for (which, run) in [("first", left), ("second", right)] {
-        notes.extend(
-            (run.state != State::Complete)
-                .then(|| format!("the {which} run {}: its results are partial", run.state)),
-        );
-        notes.extend(run.report.inputs.is_none().then(|| {
-            format!(
-                "the {which} run is from an earlier build, which did not record --set, --only, files \
-            and controllers"
-            )
-        }));
-    }
-    let find = |cases: &[CaseResult], case: &CaseResult| cases.iter().any(|c| c.case == case.case);
-    let only = |which: &'static str, own: &[CaseResult], other: &[CaseResult]| -> Vec<String> {
-        let alone = own.iter().filter(|case| !find(other, case));
-        alone.map(|case| format!("only the {which} run has {}", case.label())).collect()
-    };
-    let alone = [only("first", &l.cases, &r.cases), only("second", &r.cases, &l.cases)].concat();
-    let has_other_cases = !alone.is_empty();
-    notes.extend(alone);
-    let both = l.cases.iter().filter_map(|own| Some((own, r.cases.iter().find(|c| c.case == own.case)?)));
-    let is_judged = judge || l.judged && r.judged;
-    let has_claims = [left, right].iter().all(|run| !run.experiment.claims.is_empty());
-    let not_judged = (has_claims && !is_judged).then(|| {
-        "claims are not compared: `--set` changed what they are about (`--judge` judges them anyway)"
-            .to_owned()
-    });
-    let claims = match not_judged {
-        None => [left, right].map(|run| verdicts(run, judge)),
-        Some(_) => [Vec::new(), Vec::new()],
-    };
-    let claims = claims[0].iter().filter_map(|own| {
-        let other = claims[1].iter().find(|claim| claim.id == own.id)?;
-        Some(ClaimPair {
-            id: own.id.clone(),
-            text: own.text.clone(),
-            left: own.verdict,
-            left_value: own.value,
-            right: other.verdict,
-            right_value: other.value,
-        })
-    });
-    let side = |Finished { report, state, .. }: &Finished| Side {
-        run: report.out.clone(),
-        profile: report.profile.clone(),
-        seed: report.seed,
-        digest: report.digest.clone(),
-        inputs_digest: report.inputs.as_ref().map(|inputs| inputs.digest.clone()),
-        changed: report.changed.clone(),
-        state: *state,
-    };
-    let usual = || USUAL.iter().map(|&name| name.to_owned()).collect();
-    Pair {
-        experiment: l.experiment.clone(),
-        left: side(left),
-        right: side(right),
-        differences,
-        notes,
-        not_judged,
-        cases: both.map(|(own, other)| case_pair(own, other)).collect(),
-        claims: claims.collect(),
-        has_other_cases,
-        shown: left.experiment.measure.table.clone().unwrap_or_else(usual),
-    }
-}
-
-/// The changes that `--set` made to each run, or to both alike.
-fn changed(left: &Report, right: &Report) -> Vec<String> {
-    let note = |which: &str, report: &Report| Some(format!("{} ({which})", changed_line(&report.changed)?));
-    let notes = match left.changed == right.changed {
-        true => [note("both runs", left), None],
-        false => [note("the first run", left), note("the second run", right)],
-    };
-    notes.into_iter().flatten().collect()
-}
-
-/// The claims of a run; with `judge` they are judged now if they were not judged before.
-fn verdicts(run: &Finished, judge: bool) -> Vec<ClaimResult> {
-    match judge && !run.report.judged {
-        true => comparison(&run.experiment, &Report { judged: true, ..run.report.clone() }).claims,
-        false => run.report.claims.clone(),
-    }
-}
-
-fn case_pair(left: &CaseResult, right: &CaseResult) -> CasePair {
-    let seeds = [left, right].map(|case| case.seeds.len().max(1) as f64);
-    let mut by: IndexMap<String, IndexMap<String, _>> = IndexMap::new();
-    for (what, parts) in &left.by {
-        for (name, own) in parts {
-            let Some(other) = right.by.get(what).and_then(|parts| parts.get(name)) else { continue };
-            let widths = [left, right].map(|case| case.ci95_by.get(what).and_then(|parts| parts.get(name)));
-            by.entry(what.clone()).or_default().insert(name.clone(), values([own, other], widths, seeds));
-        }
-    }
-    CasePair {
-        case: left.case.clone(),
-        same: (!left.digest.is_empty() && !right.digest.is_empty()).then(|| left.digest == right.digest),
-        metrics: values([&left.metrics, &right.metrics], [Some(&left.ci95), Some(&right.ci95)], seeds),
-        by,
-        label: left.label(),
-    }
-}
-
-/// The metrics that both have. What adds up over seeds is compared per seed: one of the runs may have more.
-fn values(
-    metrics: [&Metrics; 2],
-    widths: [Option<&IndexMap<String, f64>>; 2],
-    seeds: [f64; 2],
-) -> IndexMap<String, ValuePair> {
-    let value = |(name, own): (&String, &tresse_lab::Metric)| {
-        let (left, right) = (own.value(), metrics[1].get(name)?.value());
-        let [left_ci95, right_ci95] = widths.map(|widths| widths.and_then(|w| w.get(name)).copied());
-        let per = if is_total(name) { seeds } else { [1.0, 1.0] };
-        let apart = left_ci95
-            .zip(right_ci95)
-            .map(|(l, r)| (left / per[0] - right / per[1]).abs() > l / per[0] + r / per[1]);
-        let ratio = (left != 0.0).then(|| (right / per[1]) / (left / per[0]));
-        Some((name.clone(), ValuePair { left, left_ci95, right, right_ci95, ratio, apart }))
-    };
-    metrics[0].iter().filter_map(value).collect()
-}
-
-impl Pairs {
-    /// Fails if a claim that held in the first run does not hold in the second.
-    pub fn check(&self) -> Result<(), Failure> {
-        let lost = self.experiments.iter().flat_map(|pair| {
-            let lost = pair.claims.iter().filter(|c| c.is_lost());
-            lost.map(|c| format!("{}: the claim {} held, and no longer does", pair.experiment, c.id))
-        });
-        let lost: Vec<String> = lost.collect();
-        if lost.is_empty() { Ok(()) } else { Err(Failure::Check(lost.join("\n"))) }
-    }
-
-    /// The same as text, with tables in Markdown.
-    pub fn markdown(&self) -> String {
-        let mut text = String::new();
-        for pair in &self.experiments {
-            let [left, right] = [&pair.left.run, &pair.right.run];
-            text += &format!("### {}: {left} and {right}\n\n", pair.experiment);
-            text += &pair.notes.iter().map(|note| format!("- {note}\n")).collect::<String>();
-            text += &pair.sameness().map(|line| format!("- {line}\n")).unwrap_or_default();
-            if !pair.is_same() {
-                text += &format!("\n{}", pair.table().markdown());
-            }
-            let changed = pair.claims.iter().filter(|c| c.left != c.right);
-            let changed = changed.map(|c| format!("- {}: {}, then {}\n", c.text, c.left, c.right));
-            let changed: String =
-                changed.chain(pair.not_judged.iter().map(|why| format!("- {why}\n"))).collect();
-            text += &format!("\n{changed}");
-        }
-        text + &self.missing.iter().map(|line| format!("- {line}\n")).collect::<String>()
-    }
-}
-
-impl ClaimPair {
-    fn is_lost(&self) -> bool {
-        self.left == Verdict::Holds && self.right == Verdict::DoesNotHold
-    }
-}
-
-impl Pair {
-    /// Which results are the same to the last bit. The digest of a run depends on the order of its cases; the
-    /// digest of a case does not.
-    fn sameness(&self) -> Option<String> {
-        let digest = &self.left.digest;
-        if !digest.is_empty() && *digest == self.right.digest {
-            return Some(format!("the same results to the last bit: digest {digest}"));
-        }
-        let (all, same) =
-            (self.cases.len(), self.cases.iter().filter(|case| case.same == Some(true)).count());
-        match same {
-            0 => None,
-            same if same < all => {
-                Some(format!("cases with the same results to the last bit: {same} of {all}"))
-            }
-            _ if self.has_other_cases => {
-                Some("all cases that both runs have: the same results to the last bit".to_owned())
-            }
-            _ => Some(
-                "the same cases with the same results to the last bit; the digests differ because the \
-                 order of the cases does"
-                    .to_owned(),
-            ),
-        }
-    }
-
-    /// Whether all results are the same to the last bit.
-    fn is_same(&self) -> bool {
-        !self.has_other_cases && self.cases.iter().all(|case| case.same == Some(true))
-    }
-
-    fn table(&self) -> Table {
-        let head = ["case", "metric", "first", "±95 %", "second", "±95 %", "ratio", "intervals"];
-        let mut table = Table::new(&head).labels(2);
-        for case in &self.cases {
-            let whole = case.metrics.iter().map(|(name, pair)| (String::new(), name, pair));
-            let groups = case.by.get("group").into_iter().flatten();
-            let groups = groups.flat_map(|(group, metrics)| {
-                metrics.iter().map(move |(name, pair)| (format!(", group {group}"), name, pair))
-            });
-            let is_shown = |name: &String| self.shown.contains(name);
-            for (part, name, pair) in whole.chain(groups).filter(|(_, name, _)| is_shown(name)) {
-                let number =
-                    |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| metric_display::value(name, v));
-                let apart = match pair.apart {
-                    Some(true) => "apart",
-                    Some(false) => "overlap",
-                    None => "-",
-                };
-                table.row(vec![
-                    format!("{}{part}", case.label),
-                    metric_display::name(name),
-                    number(Some(pair.left)),
-                    number(pair.left_ci95),
-                    number(Some(pair.right)),
-                    number(pair.right_ci95),
-                    pair.ratio.map_or_else(|| "-".to_owned(), |r| format!("{r:.3}")),
-                    apart.to_owned(),
-                ]);
-            }
-        }
-        table
-    }
-}
-
-impl fmt::Display for Pairs {
+impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for pair in &self.experiments {
+        for pair in &self.0.experiments {
             writeln!(f, "{}: {} (first) and {} (second)", pair.experiment, pair.left.run, pair.right.run)?;
             for note in &pair.notes {
                 writeln!(f, "{}", sentence(&format!("note: {note}"), 2))?;
@@ -371,7 +44,7 @@ impl fmt::Display for Pairs {
             }
             // Lines that all say the same would hide what matters.
             if !pair.is_same() {
-                write!(f, "\n{}", pair.table())?;
+                write!(f, "\n{}", table(pair))?;
             }
             let changed: Vec<_> = pair.claims.iter().filter(|c| c.left != c.right).collect();
             let all = pair.claims.len();
@@ -385,9 +58,45 @@ impl fmt::Display for Pairs {
             }
             f.write_char('\n')?;
         }
-        for line in &self.missing {
+        for line in &self.0.missing {
             writeln!(f, "{line}")?;
         }
         Ok(())
     }
+}
+
+fn table(pair: &Pair) -> Table {
+    let head = ["case", "metric", "first", "±95 %", "second", "±95 %", "ratio", "intervals"];
+    let mut table = Table::new(&head).labels(2);
+    for case in &pair.cases {
+        let whole = case.metrics.iter().map(|(name, values)| (String::new(), name, values));
+        let groups = case.by.get("group").into_iter().flatten();
+        let groups = groups.flat_map(|(group, metrics)| {
+            metrics.iter().map(move |(name, values)| (format!(", group {group}"), name, values))
+        });
+        let is_shown = |name: &String| match &pair.named {
+            Some(named) => named.contains(name),
+            None => USUAL.contains(&&**name),
+        };
+        for (part, name, values) in whole.chain(groups).filter(|(_, name, _)| is_shown(name)) {
+            let number =
+                |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| metric_display::value(name, v));
+            let apart = match values.apart {
+                Some(true) => "apart",
+                Some(false) => "overlap",
+                None => "-",
+            };
+            table.row(vec![
+                format!("{}{part}", case.label),
+                metric_display::name(name),
+                number(Some(values.left)),
+                number(values.left_ci95),
+                number(Some(values.right)),
+                number(values.right_ci95),
+                values.ratio.map_or_else(|| "-".to_owned(), |r| format!("{r:.3}")),
+                apart.to_owned(),
+            ]);
+        }
+    }
+    table
 }

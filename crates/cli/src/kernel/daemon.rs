@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use tracing::level_filters::LevelFilter;
 use tresse_linux::daemon::{self, Config, Done, Status};
+use tresse_workbench::Failure;
 
-use crate::failure::Failure;
+use crate::ended::Ended;
 use crate::table::Table;
 
 /// Manage the subflows of this host's Multipath TCP connections
@@ -51,7 +52,7 @@ pub struct Args {
     log_json: bool,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &Args) -> Result<(), Ended> {
     if args.check {
         let config = Config::read(&args.config)?;
         for policy in &config.policies {

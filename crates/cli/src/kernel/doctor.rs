@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use tresse_linux::doctor::{State, doctor};
+use tresse_workbench::Failure;
 
-use crate::failure::Failure;
+use crate::ended::Ended;
 use crate::output::print_json;
 use crate::table::Table;
 
@@ -19,7 +20,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &Args) -> Result<(), Ended> {
     let checks = doctor();
     let lacks: Vec<&str> = checks.iter().filter(|c| c.state == State::Lacks).map(|c| c.name).collect();
     if args.json {
@@ -47,5 +48,5 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if lacks.is_empty() {
         return Ok(());
     }
-    Err(Failure::Machine(format!("this machine lacks: {}", lacks.join(", "))))
+    Err(Failure::Machine(format!("this machine lacks: {}", lacks.join(", "))).into())
 }

@@ -3,12 +3,11 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use tresse_controllers::ConfiguredController;
 use tresse_linux::attach::{Changed, Default};
 use tresse_linux::daemon;
+use tresse_workbench::controller::{configured, declared_in, find};
 
-use crate::controller::{controller, declared_in, settings};
-use crate::failure::Failure;
+use crate::ended::Ended;
 use crate::output::print_json;
 use crate::table::Table;
 
@@ -78,9 +77,8 @@ pub struct StatusArgs {
     json: bool,
 }
 
-pub fn attach(args: &AttachArgs) -> Result<(), Failure> {
-    let scheme = ConfiguredController::new(controller(&args.controller)?, settings(&args.parameters)?)
-        .map_err(|e| Failure::Input(e.to_string()))?;
+pub fn attach(args: &AttachArgs) -> Result<(), Ended> {
+    let scheme = configured(find(&args.controller)?, &args.parameters)?;
     let default = match (args.default, args.netns.is_empty()) {
         (false, true) => Default::No,
         (true, true) => Default::Here,
@@ -95,7 +93,7 @@ pub fn attach(args: &AttachArgs) -> Result<(), Failure> {
     print_changes(&report.default_in)
 }
 
-pub fn detach(args: &DetachArgs) -> Result<(), Failure> {
+pub fn detach(args: &DetachArgs) -> Result<(), Ended> {
     // The names that `attach` takes, and those in the kernel.
     let name = match &args.controller {
         file if file.ends_with(".c") => declared_in(file)?,
@@ -109,7 +107,7 @@ pub fn detach(args: &DetachArgs) -> Result<(), Failure> {
     print_changes(&report.default_in)
 }
 
-pub fn status(args: &StatusArgs) -> Result<(), Failure> {
+pub fn status(args: &StatusArgs) -> Result<(), Ended> {
     let (controllers, strange) = tresse_linux::status()?;
     for error in strange {
         let _ = writeln!(io::stderr(), "warning: {error}");
@@ -168,7 +166,7 @@ pub fn status(args: &StatusArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn print_changes(changes: &[Changed]) -> Result<(), Failure> {
+fn print_changes(changes: &[Changed]) -> Result<(), Ended> {
     for c in changes {
         writeln!(io::stdout(), "default of {}: {} (was {})", c.namespace, c.now, c.before)?;
     }
@@ -176,7 +174,7 @@ fn print_changes(changes: &[Changed]) -> Result<(), Failure> {
 }
 
 /// A report as JSON, with its schema first.
-fn print_report(schema: &str, report: &impl serde::Serialize) -> Result<(), Failure> {
+fn print_report(schema: &str, report: &impl serde::Serialize) -> Result<(), Ended> {
     let mut object = serde_json::Map::from_iter([("schema".to_owned(), schema.into())]);
     if let serde_json::Value::Object(fields) = serde_json::to_value(report).expect("a report is plain data") {
         object.extend(fields);

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use tresse_linux::mark::{self, Class, ClassStatus, Length, Marker, Match, Settings};
 use tresse_units::{Queue, Rate};
+use tresse_workbench::Failure;
 
-use crate::failure::Failure;
+use crate::ended::Ended;
 use crate::output::print_json;
 use crate::table::Table;
 
@@ -86,7 +87,7 @@ pub struct ShowArgs {
     json: bool,
 }
 
-pub fn run(command: Command) -> Result<(), Failure> {
+pub fn run(command: Command) -> Result<(), Ended> {
     match command {
         Command::Add(args) => add(args),
         Command::Del(args) => Ok(mark::del(&args.device, args.netns.as_deref())?),
@@ -97,7 +98,7 @@ pub fn run(command: Command) -> Result<(), Failure> {
     }
 }
 
-fn add(args: AddArgs) -> Result<(), Failure> {
+fn add(args: AddArgs) -> Result<(), Ended> {
     let threshold = length(args.threshold).map_err(|e| Failure::Input(format!("--threshold: {e}")))?;
     let settings = Settings { rate_bps: args.rate.0, threshold, classes: args.classes };
     let marker = mark::add(&args.device, &settings, args.netns.as_deref())?;
@@ -114,7 +115,7 @@ fn add(args: AddArgs) -> Result<(), Failure> {
     print(args.netns.as_deref(), &[marker], args.json)
 }
 
-fn print(netns: Option<&str>, markers: &[Marker], json: bool) -> Result<(), Failure> {
+fn print(netns: Option<&str>, markers: &[Marker], json: bool) -> Result<(), Ended> {
     if json {
         return print_json(&serde_json::json!({
             "schema": "tresse/mark/1", "netns": netns, "devices": markers,

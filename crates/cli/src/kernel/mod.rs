@@ -8,7 +8,9 @@ mod mark;
 mod testbed;
 mod twin;
 
-use crate::failure::Failure;
+use tresse_workbench::Failure;
+
+use crate::ended::Ended;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
@@ -24,7 +26,7 @@ pub enum Command {
     Doctor(doctor::Args),
 }
 
-pub fn run(command: Command) -> Result<(), Failure> {
+pub fn run(command: Command) -> Result<(), Ended> {
     match command {
         Command::Testbed(command) => testbed::run(command),
         Command::Twin(args) => twin::run(args),
@@ -34,5 +36,11 @@ pub fn run(command: Command) -> Result<(), Failure> {
         Command::Status(args) => linux::status(&args),
         Command::Daemon(args) => daemon::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+    }
+}
+
+impl From<tresse_linux::Error> for Ended {
+    fn from(error: tresse_linux::Error) -> Self {
+        Failure::from(error).into()
     }
 }

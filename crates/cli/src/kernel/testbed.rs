@@ -2,22 +2,18 @@
 
 use std::path::PathBuf;
 use std::process::Command as Process;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::json;
 use tresse_experiment::keys::stopping_rule::Asked;
-use tresse_experiment::{Diagnostic, Loaded, Plan};
-use tresse_lab::runner::On;
-use tresse_lab::{Options, Report, State, Testbed, Watch};
-use tresse_testbed::{How, Scale, Truth};
-use tresse_units::output_file::write_whole;
+use tresse_lab::State;
+use tresse_workbench::own_code::OwnCode;
+use tresse_workbench::python;
+use tresse_workbench::testbed::{self, Request, Scale, Truth};
 
 use crate::chosen::Chosen;
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::ended::Ended;
 use crate::output::{self, print_json};
 use crate::progress::{self, Mode};
-use crate::{python, report};
+use crate::{interrupt, report};
 
 /// Run experiments on real Linux hosts in network namespaces
 #[derive(Debug, clap::Subcommand)]
@@ -51,7 +47,7 @@ pub struct Args {
     #[command(flatten)]
     chosen: Chosen,
     /// The first seed, for workloads and paths; the behaviour of hosts still differs from run to run
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = crate::chosen::seed)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = tresse_workbench::run::seed)]
     seed: u64,
     /// How many runs of each case: `3`, or `5%` to continue until the intervals are that narrow
     #[arg(long, value_name = "N|P%", default_value = "1")]
@@ -77,12 +73,12 @@ pub struct Args {
     progress: Mode,
 }
 
-pub fn run(command: Command) -> Result<(), Failure> {
+pub fn run(command: Command) -> Result<(), Ended> {
     match command {
         Command::Run(args) => experiment(args),
         Command::Host => Ok(tresse_testbed::agent::run()?),
         Command::Clean => {
-            let removed = tresse_testbed::clean().map_err(|error| Failure::Machine(error.to_string()))?;
+            let removed = testbed::clean()?;
             let told = removed.iter().map(|name| format!("removed {name}")).collect::<Vec<_>>().join("\n");
             output::print(if told.is_empty() { "there was nothing to remove" } else { &told })
         }
@@ -90,7 +86,7 @@ pub fn run(command: Command) -> Result<(), Failure> {
 }
 
 /// The program to run on a host: this program again.
-fn agent() -> Process {
+pub fn agent() -> Process {
     let own = std::env::current_exe().unwrap_or_default();
     let is_python = own.file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"));
     // The command of the Python package is the interpreter's.
@@ -100,78 +96,29 @@ fn agent() -> Process {
     program
 }
 
-/// Prepares the machine for a testbed.
-pub fn ready() -> Result<(), Failure> {
-    tresse_testbed::lacks().map_or(Ok(()), |lack| Err(Failure::Machine(lack)))?;
-    tresse_testbed::clean().map(drop).map_err(|error| Failure::Machine(error.to_string()))
-}
-
-/// Whether all cases of a plan can run on a testbed.
-pub fn check(plan: &Plan) -> Result<(), Failure> {
-    let wrong = |error: tresse_testbed::Error| Failure::Input(error.to_string());
-    plan.cases.iter().try_for_each(|case| tresse_testbed::check(case).map_err(wrong))
-}
-
-/// Runs a plan on real hosts; records next to the results how faithful each run was.
-pub fn real(
-    (loaded, plan): (Arc<Loaded>, Plan),
-    options: Options,
-    scale: Scale,
-    mode: Mode,
-    interrupt: &Interrupt,
-) -> Result<(Report, Vec<Truth>), Failure> {
-    let watch = Arc::new(Watch::new(&plan, &options)?);
-    interrupt.ends(&watch);
-    let display = progress::start(&watch, mode);
-    let truths = Arc::new(Mutex::new(Vec::new()));
-    let report = interrupt.run({
-        let (program, truths) = (agent(), Arc::clone(&truths));
-        move || {
-            let told = |truth: Truth| truths.lock().unwrap_or_else(PoisonError::into_inner).push(truth);
-            let on: &On<'_> = &|case, seed, stop, progress, measured| {
-                let how = How { program: &program, scale };
-                tresse_testbed::run(case, seed, how, stop, progress, measured, told)
-            };
-            let testbed = Testbed { scale: scale.to_string() };
-            Ok(tresse_reproduction::run_on(&loaded, &plan, &options, &watch, testbed, on)?)
-        }
-    });
-    display.finish();
-    let report = report?;
-    let truths = std::mem::take(&mut *truths.lock().unwrap_or_else(PoisonError::into_inner));
-    let told = json!({ "schema": "tresse/testbed/2", "runs": truths });
-    let path = PathBuf::from(&report.out).join("testbed.json");
-    write_whole(&path, format!("{told}\n")).map_err(|e| Diagnostic::io("cannot be written", path, e))?;
-    Ok((report, truths))
-}
-
-fn experiment(args: Args) -> Result<(), Failure> {
-    ready()?;
-    let interrupt = Interrupt::catch()?;
-    for file in &args.controller {
-        tresse_controllers::load(file)?;
-    }
-    let (loaded, plan) = args.chosen.load_telling(&mut |note| eprintln!("{note}"))?;
-    check(&plan)?;
-    let options = Options {
-        profile: args.chosen.profile(),
+fn experiment(args: Args) -> Result<(), Ended> {
+    testbed::ready()?;
+    let interrupt = interrupt::catch()?;
+    let request = Request {
+        cases: args.chosen.cases(),
+        own: OwnCode { controllers: args.controller, ..OwnCode::default() },
         seed: args.seed,
-        replications: args.replications.over(&loaded.experiment.replications),
-        parallel: 1,
-        threads: 1,
+        replications: args.replications,
+        scale: args.scale,
         out: args.out,
         judge: args.judge,
-        figure: args.chosen.figure(),
     };
-    let loaded = Arc::new(loaded);
-    let (report, truths) = real((Arc::clone(&loaded), plan), options, args.scale, args.progress, &interrupt)?;
+    let progress = progress::shown(args.progress);
+    let done = testbed::run(request, agent(), &interrupt, &progress, &mut |note| eprintln!("{note}"))?;
+    let report = &done.report;
     if args.json {
-        print_json(&report)?;
+        print_json(report)?;
     } else {
-        report::show(&report, State::of(&report, false), &loaded.experiment, &mut anstream::stdout().lock())?;
+        let out = &mut anstream::stdout().lock();
+        report::show(report, State::of(report, false), &done.loaded.experiment, out)?;
     }
-    truths.iter().for_each(tell);
-    report::ended(&report, &interrupt)
+    done.truths.iter().for_each(tell);
+    report::ended(report, &interrupt)
 }
 
 /// Reports how faithful a run was.

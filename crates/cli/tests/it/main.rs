@@ -5,7 +5,6 @@ mod bad_input;
 mod balancer;
 mod bench;
 mod capture;
-mod catalogue;
 mod check;
 mod ci;
 mod clients;

@@ -44,18 +44,41 @@ const MAY: &[(&str, &[&str])] = &[
         &["units", "controllers", "experiment", "fabric", "lab", "linux", "path-manager", "sim", "transport"],
     ),
     ("report", &["units", "experiment", "fabric", "lab"]),
-    ("embed", &["units", "experiment", "lab", "sim"]),
+    (
+        "workbench",
+        &[
+            "units",
+            "controllers",
+            "balancers",
+            "exchange",
+            "experiment",
+            "fabric",
+            "lab",
+            "linux",
+            "path-manager",
+            "report",
+            "reproduction",
+            "sweep",
+            "testbed",
+            "workload",
+        ],
+    ),
+    ("embed", &["units", "experiment", "lab", "sim", "workbench"]),
+    // The command is what its console script runs; a test holds that nothing else of it is named.
+    ("py", &["units", "cli", "controllers", "experiment", "lab", "report", "sweep", "workbench"]),
+    // The help of the command's own commands is a page of the site.
+    ("xtask", &["cli", "balancers", "controllers", "experiment", "lab", "reproduction", "workbench"]),
 ];
 
-/// These may depend on all.
-const TOP: &[&str] = &["cli", "py", "xtask"];
+/// It may depend on all: whatever can be done has a command.
+const TOP: &str = "cli";
 
 #[test]
 fn crates_depend_one_way() {
     let mut wrong = String::new();
     for path in crates() {
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        if TOP.contains(&name.as_str()) {
+        if name == TOP {
             continue;
         }
         let Some((_, may)) = MAY.iter().find(|(own, _)| *own == name) else {
@@ -63,18 +86,39 @@ fn crates_depend_one_way() {
             continue;
         };
         let manifest = fs::read_to_string(path.join("Cargo.toml")).expect("it can be read");
-        let section = manifest.split("\n[").find_map(|section| section.strip_prefix("dependencies]"));
-        for line in section.unwrap_or_default().lines() {
-            let Some(other) = line.strip_prefix("tresse-").and_then(|rest| rest.split(['.', ' ']).next())
-            else {
-                continue;
-            };
+        for other in manifest.split("\n[").filter_map(dependencies).flatten() {
             if !may.contains(&other) {
                 wrong += &format!("crates/{name} depends on {other}\n");
             }
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The crates of the workspace in a section of dependencies, also in one for a single platform.
+fn dependencies(section: &str) -> Option<impl Iterator<Item = &str>> {
+    let (head, lines) = section.split_once("]\n")?;
+    let is_of_crate = head == "dependencies" || head.ends_with(".dependencies");
+    is_of_crate.then(|| {
+        let named = lines.lines().filter_map(|line| line.strip_prefix("tresse")?.split(['.', ' ']).next());
+        named.map(|rest| rest.strip_prefix('-').unwrap_or(TOP))
+    })
+}
+
+/// The package of Python stands on `workbench`; it runs the command only as a program.
+#[test]
+fn py_names_the_command_once() {
+    let mut named = Vec::new();
+    for file in files(&root().join("crates/py/src")) {
+        let text = fs::read_to_string(&file).expect("it can be read");
+        let items = text.split("tresse::").skip(1);
+        named
+            .extend(items.map(|rest| {
+                rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().map(str::to_owned)
+            }));
+        assert!(!text.contains("use tresse;"), "{}", file.display());
+    }
+    assert_eq!(named, [Some("command".to_owned())]);
 }
 
 /// `test = false` saves compiling a library a second time, for unit tests that it does not have.

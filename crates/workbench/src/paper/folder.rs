@@ -33,6 +33,11 @@ pub struct Folder {
 }
 
 impl Folder {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Begins in the folder, or continues a run with the same `head`.
     ///
     /// # Errors

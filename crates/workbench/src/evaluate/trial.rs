@@ -12,10 +12,11 @@ use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Plan, Profile, Source};
 use tresse_lab::{ClaimResult, Options, Report, Status, Watch};
 
+use super::Fault;
 use super::measure::{self, Measure};
 use super::suite::Entry;
-use super::{Fault, Interrupt};
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::memory;
 
 /// How often a run is checked.

@@ -1,4 +1,4 @@
-//! The parts that an experiment is made of: what `tresse list` and `tresse explain` print.
+//! The parts that an experiment is made of: what `tresse list` and `tresse explain` show.
 //!
 //! Controllers and host balancers are described by their own files, path managers and load balancers by their
 //! declaration and a page; every other part is a page in `docs/explain/`. Metrics and the columns of tables
@@ -12,14 +12,19 @@ pub mod host_balancers;
 pub mod load_balancers;
 pub mod metrics;
 pub mod path_managers;
+#[cfg(test)]
+mod tests;
 
 use std::sync::LazyLock;
 
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 use tresse_balancers::Balancer;
 use tresse_experiment::plan::presets;
 use tresse_experiment::read::built_in;
 use tresse_fabric::balancers;
+
+use crate::failure::Failure;
 
 /// A kind of part, as `tresse list` takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +49,53 @@ pub enum Kind {
     Experiments,
     /// Pages of `tresse explain` that are not about a part of an experiment.
     Topics,
+}
+
+impl Kind {
+    /// The kinds that are listed: all but the topics.
+    pub const LISTED: [Self; 9] = [
+        Self::Controllers,
+        Self::PathManagers,
+        Self::Schedulers,
+        Self::LoadBalancers,
+        Self::HostBalancers,
+        Self::Topologies,
+        Self::Workloads,
+        Self::Distributions,
+        Self::Experiments,
+    ];
+
+    /// Its name, as it is given to `tresse list`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Controllers => "controllers",
+            Self::PathManagers => "path-managers",
+            Self::Schedulers => "schedulers",
+            Self::LoadBalancers => "load-balancers",
+            Self::HostBalancers => "host-balancers",
+            Self::Topologies => "topologies",
+            Self::Workloads => "workloads",
+            Self::Distributions => "distributions",
+            Self::Experiments => "experiments",
+            Self::Topics => "topics",
+        }
+    }
+
+    /// What it is.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Controllers => "congestion controllers: what sets the windows",
+            Self::PathManagers => "what opens and closes subflows",
+            Self::Schedulers => "which subflow gets the next data",
+            Self::LoadBalancers => "routing: how switches choose among paths",
+            Self::HostBalancers => "which of many paths a sprayed packet takes",
+            Self::Topologies => "networks built from a few numbers",
+            Self::Workloads => "traffic patterns: who sends how much to whom, when",
+            Self::Distributions => "flow sizes, measured in data centres",
+            Self::Experiments => "the papers' experiments, and our own",
+            Self::Topics => "what is about no single part",
+        }
+    }
 }
 
 /// A page: the part's kind, its name, and its source.
@@ -170,8 +222,30 @@ pub fn list(kind: Kind) -> Vec<Entry> {
     }
 }
 
+/// The kinds that are listed, as JSON.
+pub fn kinds_json() -> Value {
+    let kinds = Kind::LISTED.map(|kind| json!({ "name": kind.name(), "title": kind.meaning() }));
+    json!({ "schema": "tresse/list/1", "kinds": kinds })
+}
+
+/// The parts of a kind with all that they declare, as JSON.
+pub fn list_json(kind: Kind) -> Value {
+    let entries = match kind {
+        Kind::Controllers => serde_json::to_value(controllers::entries()),
+        Kind::PathManagers => serde_json::to_value(path_managers::entries()),
+        Kind::LoadBalancers => serde_json::to_value(load_balancers::entries()),
+        Kind::HostBalancers => serde_json::to_value(host_balancers::entries()),
+        Kind::Distributions => serde_json::to_value(distributions::entries()),
+        Kind::Experiments => serde_json::to_value(experiments::entries()),
+        _ => serde_json::to_value(list(kind)),
+    };
+    let mut object = Map::from_iter([("schema".to_owned(), "tresse/list/1".into())]);
+    object.insert(kind.name().replace('-', "_"), entries.expect("entries are plain data"));
+    object.into()
+}
+
 /// The parts of a kind that are pages.
-pub(crate) fn pages(kind: Kind) -> Vec<Entry> {
+pub fn pages(kind: Kind) -> Vec<Entry> {
     let pages = PAGES.iter().filter(|p| p.kind == kind);
     let entry = |p: &Page| Entry {
         name: p.name.to_owned(),
@@ -179,6 +253,18 @@ pub(crate) fn pages(kind: Kind) -> Vec<Entry> {
         source: p.source.to_owned(),
     };
     pages.map(entry).collect()
+}
+
+/// [`explain`] for people, who write XMP: no name has capital letters.
+///
+/// # Errors
+/// If nothing has this name.
+pub fn explained(name: &str) -> Result<String, Failure> {
+    explain(name).or_else(|| explain(&name.to_lowercase())).ok_or_else(|| {
+        let names = names();
+        let hint = tresse_experiment::did_you_mean(name, names.iter().map(String::as_str));
+        Failure::Input(format!("nothing is called `{name}`{hint}\n\nhint: `tresse explain` lists every name"))
+    })
 }
 
 /// The full text about `name`: a controller's declarations and the comment at the top of its file, a path

@@ -33,7 +33,7 @@ pub(crate) fn entry(b: &Balancer) -> Entry {
 }
 
 /// Its parameters, in the form common to all parts.
-pub(crate) fn parameters(b: &Balancer) -> Vec<Parameter> {
+pub fn parameters(b: &Balancer) -> Vec<Parameter> {
     let parameter = |p: Parameter<_>| Parameter {
         name: p.name,
         range: Range::Whole(p.range),

@@ -1,23 +1,23 @@
-//! How a command ends when it does not succeed.
+//! How a request ends when it does not succeed.
 
-use std::{fmt, io};
+use std::fmt;
 
 use tresse_controllers::LoadError;
 use tresse_experiment::Diagnostic;
 use tresse_experiment::diagnostic::Kind;
 
-/// What a command can end with other than success.
+/// What a request can end with other than success.
 #[derive(Debug)]
 pub enum Failure {
-    /// Exit code 1: something that was checked does not hold.
+    /// Something that was checked does not hold.
     Check(String),
-    /// Exit code 2: bad input or usage.
+    /// Bad input or usage.
     Input(String),
-    /// Exit code 2: an error in an experiment or one of its files, with the location.
+    /// An error in an experiment or one of its files, with the location.
     Wrong(Box<Diagnostic>),
-    /// Exit code 3: the machine lacks something.
+    /// The machine lacks something.
     Machine(String),
-    /// Exit code 130.
+    /// It was asked to end before it was done.
     Interrupted,
 }
 
@@ -27,8 +27,17 @@ impl From<Diagnostic> for Failure {
     }
 }
 
+impl From<Failure> for Diagnostic {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Wrong(diagnostic) => *diagnostic,
+            failure => Self::input(failure.to_string()),
+        }
+    }
+}
+
 impl fmt::Display for Failure {
-    /// The text after `error: `.
+    /// The message, with a hint if there is one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Check(message) | Self::Input(message) | Self::Machine(message) => f.write_str(message),
@@ -39,14 +48,13 @@ impl fmt::Display for Failure {
 }
 
 impl Failure {
-    /// The exit code of the command.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Check(_) => 1,
-            Self::Input(_) | Self::Wrong(_) => 2,
-            Self::Machine(_) => 3,
-            Self::Interrupted => 130,
-        }
+    /// What a build without the feature `kernel` says of requests that need one.
+    pub fn without_kernel() -> Self {
+        Self::Machine(
+            "this command was built without its kernel side\n\n\
+             hint: on Linux, `cargo build --release --package tresse` builds it (the feature `kernel`, on by default)"
+                .to_owned(),
+        )
     }
 
     /// The cause in one word.
@@ -64,29 +72,11 @@ impl Failure {
     }
 }
 
-impl From<clap::Error> for Failure {
-    /// An error in the arguments, as the command prints it.
-    fn from(error: clap::Error) -> Self {
-        let text = error.render().to_string();
-        Self::Input(text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned())
-    }
-}
-
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         match error {
             LoadError::Compiler(_) | LoadError::Machine { .. } => Self::Machine(error.to_string()),
             error => Self::Input(error.to_string()),
         }
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        // Whoever read our output has gone: nothing is left to be said.
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            std::process::exit(0);
-        }
-        Self::Input(format!("standard output: {error}"))
     }
 }

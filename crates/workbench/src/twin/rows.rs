@@ -39,9 +39,9 @@ pub struct Row {
     pub relative: Option<f64>,
     /// The allowed difference; null if there is none.
     pub target: Option<Target>,
-    /// Whether a table shows the difference in the unit, not in per cent.
+    /// Whether the difference matters in the unit, not in per cent.
     #[serde(skip)]
-    absolute: bool,
+    pub absolute: bool,
 }
 
 /// A mean over seeds.
@@ -98,6 +98,9 @@ const METRICS: [(&str, Kind); 12] = [
 ];
 
 /// The cases that both runs have.
+///
+/// # Errors
+/// If the samples of a run cannot be read.
 pub fn compare(simulated: &Report, real: &Report) -> Result<Vec<TwinCase>, Failure> {
     let mut cases = Vec::new();
     for own in &simulated.cases {
@@ -240,39 +243,5 @@ impl Rows {
             let (a, b) = (used.means(), other_used.means());
             self.add(&of, ("utilisation", "%", 100.0, Bound::None), [&a, &b]);
         }
-    }
-}
-
-impl Row {
-    /// The row as a table shows it.
-    pub fn cells(&self) -> Vec<String> {
-        let unit = if self.unit.is_empty() { String::new() } else { format!(" ({})", self.unit) };
-        let half = |number: Number| number.ci95.map_or("-".to_owned(), figure);
-        let difference = match self.relative {
-            _ if self.absolute => format!("{:+.1}", self.difference),
-            Some(part) => format!("{:+.1} %", part * 100.0),
-            None => "-".to_owned(),
-        };
-        let target = self.target.as_ref().map_or(String::new(), |target| {
-            format!("{} {}", target.within, if target.holds { "holds" } else { "missed" })
-        });
-        vec![
-            self.of.clone(),
-            format!("{}{unit}", self.quantity),
-            figure(self.simulated.mean),
-            half(self.simulated),
-            figure(self.real.mean),
-            half(self.real),
-            difference,
-            target,
-        ]
-    }
-}
-
-fn figure(value: f64) -> String {
-    match value.abs() {
-        own if own >= 1000.0 => format!("{value:.0}"),
-        own if own >= 10.0 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
     }
 }

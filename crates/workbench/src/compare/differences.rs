@@ -39,7 +39,7 @@ pub struct Difference {
 }
 
 /// All differences in what `left` and `right` were made of.
-pub fn between(left: &Finished, right: &Finished) -> Vec<Difference> {
+pub(super) fn between(left: &Finished, right: &Finished) -> Vec<Difference> {
     let (l, r) = (&left.report, &right.report);
     let mut all = Vec::new();
     let hosts = |report: &Report| match &report.testbed {
@@ -75,7 +75,7 @@ pub fn between(left: &Finished, right: &Finished) -> Vec<Difference> {
 }
 
 /// The same as lines of text; if there are many keys, only the first of them.
-pub fn lines(all: &[Difference]) -> Vec<String> {
+pub(super) fn lines(all: &[Difference]) -> Vec<String> {
     let (keys, others): (Vec<_>, Vec<_>) = all.iter().partition(|difference| difference.what == "key");
     let shown = others.iter().chain(keys.iter().take(MOST_KEYS));
     let mut lines: Vec<String> = shown.map(ToString::to_string).collect();

@@ -1,4 +1,4 @@
-//! A controller's eBPF build, without attaching it: the kernel's verifier, and traces.
+//! The eBPF build of a controller, by `tresse-linux`.
 
 use tresse_controllers::ConfiguredController;
 use tresse_controllers::trace::{Script, Step};

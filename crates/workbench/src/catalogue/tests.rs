@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use tresse_controllers::built_in;
 
+use super::{Kind, explain, list};
+
 /// What the pages show is there: a header that names its source, and says what it departs from.
 #[test]
 fn every_header_names_its_source_and_its_exceptions() {
@@ -24,13 +26,13 @@ fn every_header_names_its_source_and_its_exceptions() {
 #[test]
 fn every_preset_has_the_page_of_all() {
     for preset in tresse_experiment::plan::presets::ALL {
-        assert_eq!(tresse::catalogue::explain(preset.name), tresse::catalogue::explain("holnet"));
+        assert_eq!(explain(preset.name), explain("holnet"));
     }
 }
 
 #[test]
 fn every_pattern_has_a_page() {
-    let pages = tresse::catalogue::list(tresse::catalogue::Kind::Workloads);
+    let pages = list(Kind::Workloads);
     let pages: BTreeSet<&str> = pages.iter().map(|page| &*page.name).collect();
     assert_eq!(pages, tresse_experiment::plan::patterns::ALL.iter().map(|pattern| pattern.name).collect());
 }
@@ -38,9 +40,9 @@ fn every_pattern_has_a_page() {
 /// The page of results names the topics that have the rest of it.
 #[test]
 fn the_page_of_results_names_the_others() {
-    let page = tresse::catalogue::explain("results").expect("a page");
+    let page = explain("results").expect("a page");
     for topic in ["metrics", "measurement", "columns"] {
         assert!(page.contains(&format!("`tresse explain {topic}`")), "{topic}");
-        assert!(tresse::catalogue::explain(topic).is_some(), "{topic}");
+        assert!(explain(topic).is_some(), "{topic}");
     }
 }

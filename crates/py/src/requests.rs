@@ -1,0 +1,86 @@
+//! Requests, from what the modules of the package pass.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use tresse_experiment::Profile;
+use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_workbench::cases::{self, Experiment};
+use tresse_workbench::own_code::OwnCode;
+use tresse_workbench::{Failure, run};
+
+/// `tresse.experiments.Cases`: some cases of an experiment.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Cases {
+    name: String,
+    text: Option<String>,
+    profile: String,
+    only: Vec<String>,
+    settings: Vec<String>,
+}
+
+/// `How` of `_native.pyi`: how to run them. Numbers are texts, as a user of Python may have given anything.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct How {
+    controllers: Vec<PathBuf>,
+    seed: String,
+    replications: Option<String>,
+    parallel: Option<String>,
+    threads: String,
+    out: Option<PathBuf>,
+    judge: bool,
+}
+
+impl Cases {
+    /// The cases.
+    ///
+    /// # Errors
+    /// If there is no such profile.
+    pub fn cases(self) -> Result<cases::Cases, Failure> {
+        let Self { name, text, profile, only, settings: set } = self;
+        let profile = [Profile::Quick, Profile::Full]
+            .into_iter()
+            .find(|own| own.name() == profile)
+            .ok_or_else(|| {
+                let wrong = format!("invalid value '{profile}' for '--profile <PROFILE>'");
+                Failure::Input(format!("{wrong}\n  [possible values: quick, full]"))
+            })?;
+        Ok(cases::Cases { experiment: Experiment { name, text, profile, set }, only })
+    }
+}
+
+impl How {
+    /// The request to run these cases.
+    ///
+    /// # Errors
+    /// The first value that is wrong.
+    pub fn request(self, cases: Cases) -> Result<run::Request, Failure> {
+        let number = |option, text: &str, range| run::number(option, text, range);
+        Ok(run::Request {
+            cases: cases.cases()?,
+            own: OwnCode { controllers: self.controllers, balancers: Vec::new() },
+            seed: seed(&self.seed)?,
+            replications: self.replications.as_deref().map(replications).transpose()?,
+            parallel: self.parallel.map(|text| number("--parallel <N>", &text, run::PARALLEL)).transpose()?,
+            threads: number("--threads <N>", &self.threads, run::THREADS)?,
+            out: self.out,
+            judge: self.judge,
+        })
+    }
+}
+
+/// A seed.
+///
+/// # Errors
+/// If it is none.
+pub fn seed(text: &str) -> Result<u64, Failure> {
+    run::seed(text)
+        .map_err(|why| Failure::Input(format!("invalid value '{text}' for '--seed <SEED>': {why}")))
+}
+
+fn replications(text: &str) -> Result<Asked, Failure> {
+    text.parse()
+        .map_err(|why| Failure::Input(format!("invalid value '{text}' for '--replications <N|P%>': {why}")))
+}

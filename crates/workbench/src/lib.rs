@@ -1,0 +1,47 @@
+//! What can be done with Tresse, without a terminal: a request is a struct, its result a report or a [`Failure`].
+//!
+//! - [`cases`] loads an experiment and its cases; [`run`] runs them, [`paper`] those of a whole paper.
+//! - [`compare`] and [`evaluate`] judge; [`optimum`] and [`topology`] compute without a simulation.
+//! - [`controller`] and [`balancer`] start, load and check a user's own C file.
+//! - [`catalogue`] has what an experiment can be made of.
+//! - [`sweep`], [`import`], [`export`] and [`page`] read and write files; `testbed` and [`twin`] are about real hosts.
+//!
+//! It knows no command line, no standard output and no exit code. Whoever asks passes what it shall show meanwhile
+//! ([`progress`], functions that take notes) and what ends it early ([`Interrupt`]).
+
+#![forbid(unsafe_code)]
+
+pub mod balancer;
+pub mod cases;
+pub mod catalogue;
+pub mod compare;
+pub mod controller;
+pub mod ebpf;
+pub mod evaluate;
+pub mod export;
+mod failure;
+pub mod import;
+mod interrupt;
+pub mod json;
+mod memory;
+pub mod optimum;
+pub mod own_code;
+pub mod page;
+pub mod paper;
+pub mod progress;
+pub mod python;
+pub mod run;
+pub mod show;
+pub mod sweep;
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+pub mod testbed;
+pub mod topology;
+pub mod twin;
+
+pub use failure::Failure;
+pub use interrupt::Interrupt;
+
+/// The JSON Schema of an experiment file.
+pub fn schema() -> String {
+    json::pretty(&tresse_experiment::schema())
+}

@@ -1,0 +1,279 @@
+//! Runs every case of an experiment.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tresse_experiment::keys::fabric::Layered;
+use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_experiment::read::built_in;
+use tresse_experiment::{Loaded, Plan};
+use tresse_lab::{Options, Report, Undivided, Watch};
+use tresse_units::Queue;
+
+use crate::cases::Cases;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::memory;
+use crate::own_code::{Names, OwnCode};
+use crate::progress::Progress;
+
+/// How many cases may run at a time.
+pub const PARALLEL: RangeInclusive<u16> = 1..=1024;
+
+/// How many threads may work on one case.
+pub const THREADS: RangeInclusive<u16> = 1..=64;
+
+/// What to run, and how.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The cases.
+    pub cases: Cases,
+    /// The user's own code that is loaded first.
+    pub own: OwnCode,
+    /// The seed of the first replication.
+    pub seed: u64,
+    /// How many seeds; `None`: as the experiment says.
+    pub replications: Option<Asked>,
+    /// How many cases run at a time; `None`: one for each core, or for each `threads` of them.
+    pub parallel: Option<u16>,
+    /// How many threads may work on one case. The results do not depend on it.
+    pub threads: u16,
+    /// The folder for the results, which must be new or empty; `None`: the next `runs/NAME-N`.
+    pub out: Option<PathBuf>,
+    /// Whether to judge by the published numbers and claims even if settings have changed the experiment.
+    pub judge: bool,
+}
+
+/// A run that is ready to begin.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The experiment.
+    pub loaded: Arc<Loaded>,
+    /// Its cases.
+    pub plan: Plan,
+    /// How to run them.
+    pub options: Options,
+    /// Its progress.
+    pub watch: Arc<Watch>,
+    /// Notes to show before it begins, one or two lines each.
+    pub notes: Vec<String>,
+}
+
+impl Request {
+    /// These cases under seed 1, with the program's defaults.
+    pub fn of(cases: Cases) -> Self {
+        Self {
+            cases,
+            own: OwnCode::default(),
+            seed: 1,
+            replications: None,
+            parallel: None,
+            threads: 1,
+            out: None,
+            judge: false,
+        }
+    }
+
+    /// Does everything that precedes the run itself.
+    ///
+    /// # Errors
+    /// An error in the request, the experiment or the user's code, or if there is no room for the run.
+    pub fn prepare(self) -> Result<Prepared, Failure> {
+        let threads = usize::from(number("--threads <N>", &self.threads.to_string(), THREADS)?);
+        let parallel =
+            self.parallel.map(|n| number("--parallel <N>", &n.to_string(), PARALLEL)).transpose()?;
+        let mut notes = Vec::new();
+        let own = self.own.load(&mut |note| notes.push(note))?;
+        let (loaded, plan) = self.cases.load(&mut |note| notes.push(note))?;
+        notes.extend(of_unused(&own, &plan));
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let said = &loaded.experiment.replications;
+        notes.extend(undivided(&plan, threads));
+        let options = Options {
+            profile: self.cases.experiment.profile,
+            seed: self.seed,
+            replications: self.replications.map_or_else(|| said.clone(), |asked| asked.over(said)),
+            parallel: parallel.map_or((cores / threads).max(1), usize::from),
+            threads,
+            out: self.out,
+            judge: self.judge,
+            figure: self.cases.experiment.figure(),
+        };
+        let cuts = plan.cuts(&loaded);
+        notes.extend(
+            cuts.map(|(path, full, quick)| format!("quick profile: {path} = {quick} (full: {full})")),
+        );
+        notes.extend(of_patterns(&plan));
+        notes.extend(of_own_queues(&loaded));
+        notes.extend(memory::check(&plan, &options)?);
+        let watch = Arc::new(Watch::new(&plan, &options)?);
+        Ok(Prepared { loaded: Arc::new(loaded), plan, options, watch, notes })
+    }
+}
+
+impl Prepared {
+    /// Runs the cases on the calling thread until they end, or until the watch is told to stop.
+    ///
+    /// # Errors
+    /// If results cannot be written.
+    pub fn run(&self) -> Result<Report, Failure> {
+        Ok(tresse_reproduction::run(&self.loaded, &self.plan, &self.options, &self.watch)?)
+    }
+
+    /// Runs the cases on a thread of their own, which `interrupt` ends.
+    ///
+    /// # Errors
+    /// If results cannot be written; [`Failure::Interrupted`] if it was ended before it had a folder.
+    pub fn run_until(self, interrupt: &Interrupt, progress: &Progress) -> Result<Report, Failure> {
+        interrupt.ends(&self.watch);
+        let shown = progress(&self.watch);
+        let report = interrupt.run(move || self.run());
+        shown();
+        report
+    }
+}
+
+/// Reads a seed.
+///
+/// # Errors
+/// What is expected.
+pub fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("a whole number of at least 0, and at most {}", u64::MAX))
+}
+
+/// Reads the number that the command calls `option`.
+///
+/// # Errors
+/// In the words of the command.
+pub fn number(option: &str, text: &str, range: RangeInclusive<u16>) -> Result<u16, Failure> {
+    let wrong = |why: String| Failure::Input(format!("invalid value '{text}' for '{option}': {why}"));
+    let value: i64 = text.parse().map_err(|e: std::num::ParseIntError| wrong(e.to_string()))?;
+    let inside = u16::try_from(value).ok().filter(|value| range.contains(value));
+    inside.ok_or_else(|| wrong(format!("{value} is not in {}..={}", range.start(), range.end())))
+}
+
+/// Warnings about the user's code that no case uses.
+fn of_unused(own: &Names, plan: &Plan) -> Vec<String> {
+    let schemes = || plan.cases.iter().flat_map(|case| &case.bound_schemes);
+    let runs = |name: &str| schemes().any(|scheme| scheme.controllers.controller().name() == name);
+    let balances = |name: &str| {
+        schemes().filter_map(|own| own.sprayed.as_ref()).any(|own| own.balancer.balancer().name() == name)
+    };
+    let controllers = own.controllers.iter().filter(|name| !runs(name)).map(|name| {
+        format!(
+            "warning: no case uses the controller {name}\nhint: `--set schemes.{name}.controller={name} \
+             --set schemes.{name}.subflows=2` makes a scheme with it"
+        )
+    });
+    let balancers = own.balancers.iter().filter(|name| !balances(name)).map(|name| {
+        format!(
+            "warning: no case uses the balancer {name}\nhint: `--set schemes.SCHEME.balancer={name}` \
+             gives it to a scheme with a sprayed transport"
+        )
+    });
+    controllers.chain(balancers).collect()
+}
+
+/// The notes of the traffic patterns, each once.
+fn of_patterns(plan: &Plan) -> BTreeSet<String> {
+    let parts = plan.cases.iter().flat_map(|case| &case.parts);
+    parts.flat_map(|part| &part.pattern.notes).map(|note| format!("note: {note}")).collect()
+}
+
+/// What beginners overlook: windows that wait for marks overflow their own host's NIC if it does not mark. The
+/// papers' experiments are deliberate about this.
+fn of_own_queues(loaded: &Loaded) -> Option<String> {
+    let fabric = &loaded.experiment.fabric;
+    let is_own = built_in::find(&loaded.source.name).is_none();
+    let marks_elsewhere =
+        fabric.mark != Layered::All(Queue::Unlimited) && fabric.host_mark == Queue::Unlimited;
+    let note =
+        "note: switches mark (`mark`), but hosts' own NICs only drop: set `host_mark` to make them mark too";
+    (is_own && marks_elsewhere && fabric.host_queue != Queue::Unlimited).then(|| note.to_owned())
+}
+
+/// A note if flow control has lost packets, which it should prevent.
+pub fn of_headroom(report: &Report) -> Option<String> {
+    let drops = report.cases.iter().filter_map(|case| case.metrics.get("headroom_drops_pkts"));
+    let drops: f64 = drops.map(|metric| metric.value()).sum();
+    (drops > 0.0).then(|| {
+        format!(
+            "note: {drops} packets were dropped because `headroom` of `pfc` is too small for the packets on their way: \
+             leave it out to derive it from each link (`tresse explain pfc`)"
+        )
+    })
+}
+
+/// Which cases run on one thread although they could use more, and why.
+fn undivided(plan: &Plan, threads: usize) -> Option<String> {
+    let reasons: Vec<Undivided> =
+        plan.cases.iter().filter_map(|case| tresse_lab::undivided(case, threads)).collect();
+    let why = reasons.first().filter(|_| threads > 1)?;
+    let (alike, all) = (reasons.iter().filter(|other| *other == why).count(), plan.cases.len());
+    Some(if alike == all {
+        format!("note: one thread per case: {why}")
+    } else {
+        format!("note: one thread for {alike} of {all} cases: {why}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::Experiment;
+
+    #[test]
+    fn numbers_are_refused_in_the_words_of_the_command() {
+        let of = |text: &str| number("--threads <N>", text, THREADS).map_err(|e| e.to_string());
+        assert_eq!(of("64"), Ok(64));
+        let wrong = |why: &str| Err(format!("invalid value {why}"));
+        assert_eq!(of("0"), wrong("'0' for '--threads <N>': 0 is not in 1..=64"));
+        assert_eq!(of("70000"), wrong("'70000' for '--threads <N>': 70000 is not in 1..=64"));
+        assert_eq!(of("few"), wrong("'few' for '--threads <N>': invalid digit found in string"));
+    }
+
+    #[test]
+    fn a_request_is_checked_before_anything_is_read() {
+        let cases = Cases::all(Experiment::named("nowhere.toml"));
+        let request = Request { threads: 0, ..Request::of(cases) };
+        assert!(matches!(request.prepare(), Err(Failure::Input(why)) if why.contains("0 is not in 1..=64")));
+    }
+
+    const SMALL: &str = r#"
+title = "One switch"
+[fabric]
+topology = "leaf-spine"
+leaves = 1
+spines = 1
+hosts_per_leaf = 4
+rate = "10Gbps"
+delay = "1us"
+queue = "100pkt"
+mark = "20pkt"
+host_queue = "1000pkt"
+[transport]
+profile = "linux"
+[schemes.dctcp]
+controller = "dctcp"
+[workloads.messages]
+pattern = "permutation"
+size = "100kB"
+"#;
+
+    #[test]
+    fn a_run_needs_no_terminal() {
+        let dir = tempfile::TempDir::new().expect("a temporary folder");
+        let out = dir.path().join("run");
+        let experiment = Experiment { text: Some(SMALL.to_owned()), ..Experiment::named("small") };
+        let request = Request { out: Some(out.clone()), ..Request::of(Cases::all(experiment)) };
+        let prepared = request.prepare().expect("it is right");
+        assert!(prepared.notes.iter().any(|note| note.contains("host_mark")), "{:?}", prepared.notes);
+        let report = prepared.run_until(&Interrupt::default(), &crate::progress::none()).expect("it runs");
+        assert_eq!(report.cases[0].metrics["flows"].value(), 4.0);
+        let pairs = crate::compare::runs(&out, &out, false).expect("it is a run");
+        assert!(pairs.experiments[0].is_same());
+        assert!(crate::page::of(&out).expect("it has a page").exists());
+    }
+}

@@ -1,0 +1,62 @@
+//! A run or a sweep again, from its folder.
+
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use serde_json::value::RawValue;
+use tresse_experiment::diagnostic::plain_json;
+use tresse_sweep::is_sweep;
+use tresse_units::text_file;
+
+use crate::compare;
+use crate::failure::Failure;
+use crate::json::pretty;
+
+pub use tresse_lab::Finished;
+
+/// The folder of a run or of a sweep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Folder {
+    /// Of a run.
+    Run(PathBuf),
+    /// Of a sweep.
+    Sweep(PathBuf),
+}
+
+/// The folders of runs and sweeps that these stand for: that of a run of a paper has several.
+///
+/// # Errors
+/// If one of them is neither.
+pub fn folders(of: &[PathBuf]) -> Result<Vec<Folder>, Failure> {
+    let mut all = Vec::new();
+    for folder in of {
+        match is_sweep(folder) {
+            true => all.push(Folder::Sweep(folder.clone())),
+            false => all.extend(compare::folders(folder)?.into_iter().map(Folder::Run)),
+        }
+    }
+    Ok(all)
+}
+
+/// The whole run in a folder.
+///
+/// # Errors
+/// If it is no run, or damaged.
+pub fn read(run: &Path) -> Result<Finished, Failure> {
+    Ok(Finished::read(run)?)
+}
+
+/// The report in `run.json`, to the last digit, without what only the file has.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn json(run: &Path) -> Result<String, Failure> {
+    let path = run.join("run.json");
+    let cannot =
+        |e: &dyn std::fmt::Display| Failure::Input(format!("{}: cannot be read: {e}", path.display()));
+    let text = text_file::read_text(&path).map_err(|e| cannot(&e))?;
+    let mut report: IndexMap<&str, &RawValue> =
+        serde_json::from_str(&text).map_err(|e| cannot(&plain_json(&e)))?;
+    report.retain(|key, _| !["resolved", "host", "figure", "tables"].contains(key));
+    Ok(pretty(&report))
+}
