@@ -3,16 +3,14 @@
 mod crates;
 mod modules;
 mod release;
+mod sizes;
 mod tokens;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use modules::{Modules, files};
-
-/// Lines that a source file may have.
-const MOST_LINES: usize = 400;
+use modules::Modules;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -87,17 +85,4 @@ fn a_circle_is_found() {
     let found = circles(dir.path());
     assert!(found.contains(&"a/two.rs -> b/mod.rs".to_owned()), "{found:?}");
     assert!(found.contains(&"b/mod.rs -> a/one.rs".to_owned()), "{found:?}");
-}
-
-#[test]
-fn no_source_file_is_too_long() {
-    let mut long = String::new();
-    for file in crates().iter().flat_map(|path| files(&path.join("src"))) {
-        let lines = fs::read_to_string(&file).expect("it can be read").lines().count();
-        if lines > MOST_LINES {
-            long +=
-                &format!("{}: {lines} lines\n", file.strip_prefix(root()).expect("it is in there").display());
-        }
-    }
-    assert!(long.is_empty(), "more than {MOST_LINES} lines:\n{long}");
 }
