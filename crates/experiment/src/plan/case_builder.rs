@@ -1,5 +1,7 @@
 //! From `[workloads.NAME]` to the parts of a case.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::{fmt, mem};
 
@@ -23,9 +25,12 @@ use crate::read::Loaded;
 /// Builds the cases of an experiment.
 pub(crate) struct Builder<'a> {
     pub loaded: &'a Loaded,
-    pub variant: Option<&'a str>,
-    pub setting: &'a Arc<Setting>,
+    variant: Option<&'a str>,
+    setting: &'a Arc<Setting>,
     pub schemes: &'a IndexMap<&'a str, OnFabric>,
+    /// The patterns that were built, by the keys that lead to them: they are the same for every scheme, and that of a
+    /// collective may have millions of tasks.
+    patterns: RefCell<BTreeMap<Vec<String>, Pattern>>,
 }
 
 /// The state of a case while its parts are built.
@@ -38,6 +43,15 @@ pub(crate) struct Building<'a> {
 }
 
 impl<'a> Builder<'a> {
+    pub fn new(
+        loaded: &'a Loaded,
+        variant: Option<&'a str>,
+        setting: &'a Arc<Setting>,
+        schemes: &'a IndexMap<&'a str, OnFabric>,
+    ) -> Self {
+        Self { loaded, variant, setting, schemes, patterns: RefCell::default() }
+    }
+
     /// The network.
     pub fn fabric(&self) -> &'a Topology {
         &self.setting.fabric
@@ -139,9 +153,7 @@ impl<'a> Builder<'a> {
         duration: Option<Time>,
         building: &mut Building<'a>,
     ) -> Result<Part, Diagnostic> {
-        let mss = self.schemes.values().map(|s| s.transport.mss).min().unwrap_or(1460);
-        let (loaded, fabric) = (self.loaded, self.fabric());
-        let mut pattern = kind::build(&At { loaded, fabric, mss, path, workload: w, duration })?;
+        let mut pattern = self.pattern(path, w, duration)?;
         let application = match &w.application {
             Some(application) => Some(
                 App::new(application)
@@ -166,6 +178,23 @@ impl<'a> Builder<'a> {
         };
         let datagrams = pattern.datagrams;
         Ok(Part { name: name.to_owned(), pattern, who, application, datagrams, persistent: w.persistent })
+    }
+
+    fn pattern(
+        &self,
+        path: &[&str],
+        workload: &Workload,
+        duration: Option<Time>,
+    ) -> Result<Pattern, Diagnostic> {
+        let key: Vec<String> = path.iter().map(|part| (*part).to_owned()).collect();
+        if let Some(known) = self.patterns.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let mss = self.schemes.values().map(|s| s.transport.mss).min().unwrap_or(1460);
+        let (loaded, fabric) = (self.loaded, self.fabric());
+        let pattern = kind::build(&At { loaded, fabric, mss, path, workload, duration })?;
+        self.patterns.borrow_mut().insert(key, pattern.clone());
+        Ok(pattern)
     }
 
     /// Why a workload cannot have persistent connections, if it cannot.

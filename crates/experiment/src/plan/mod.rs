@@ -283,7 +283,7 @@ fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, Diagnostic
     let setting =
         Setting { fabric, options, changes, links, samples, windows, queues, rtt, convergence, packets };
     let setting = Arc::new(setting);
-    let builder = case_builder::Builder { loaded, variant, setting: &setting, schemes: &schemes };
+    let builder = case_builder::Builder::new(loaded, variant, &setting, &schemes);
     let mut cases = Vec::new();
     for (pattern, workload) in &experiment.workloads {
         for axis in axis(&schemes) {

@@ -224,8 +224,15 @@ impl Graph {
         self.edges.sort_unstable();
         self.edges.dedup();
         let needed = self.needed()?;
-        self.refuse_cycles()?;
         let count = self.from.len();
+        let mut first = vec![0; count + 1];
+        for edge in &self.edges {
+            first[(edge >> 32) as usize + 1] += 1;
+        }
+        for i in 0..count {
+            first[i + 1] += first[i];
+        }
+        self.refuse_cycles(&first)?;
         let endless = (0..count).find(|&i| {
             let message = matches!(self.work(i as u32), Work::Message { bytes: None, .. });
             message && self.stop.get(i).is_none_or(|&stop| stop == NEVER)
@@ -235,13 +242,6 @@ impl Graph {
         }
         let mut roots: Vec<u32> = (0..count as u32).filter(|&t| needed[t as usize] == 0).collect();
         roots.sort_by_key(|&t| self.delay[t as usize]);
-        let mut first = vec![0; count + 1];
-        for edge in &self.edges {
-            first[(edge >> 32) as usize + 1] += 1;
-        }
-        for i in 0..count {
-            first[i + 1] += first[i];
-        }
         let successors = self.edges.iter().map(|&edge| edge as u32).collect();
         drop(std::mem::take(&mut self.edges));
         let mut left = BTreeMap::new();
@@ -292,18 +292,16 @@ impl Graph {
     }
 
     /// Repeatedly removes tasks that wait for no remaining task (Kahn, CACM 1962). A cycle is rejected even
-    /// if a quorum would break it: it is always a mistake.
-    fn refuse_cycles(&self) -> Result<(), GraphError> {
+    /// if a quorum would break it: it is always a mistake. `first` has the place of each task's first edge.
+    fn refuse_cycles(&self, first: &[u32]) -> Result<(), GraphError> {
         let mut waits = vec![0u32; self.from.len()];
         for &edge in &self.edges {
             waits[ends(edge).1 as usize] += 1;
         }
         let mut free: Vec<u32> = (0..self.len()).filter(|&t| waits[t as usize] == 0).collect();
         while let Some(task) = free.pop() {
-            let begin = self.edges.partition_point(|&e| e >> 32 < u64::from(task));
-            for successor in
-                self.edges[begin..].iter().take_while(|&&e| e >> 32 == u64::from(task)).map(|&e| ends(e).1)
-            {
+            let [begin, end] = [first[task as usize], first[task as usize + 1]].map(|place| place as usize);
+            for successor in self.edges[begin..end].iter().map(|&e| ends(e).1) {
                 waits[successor as usize] -= 1;
                 if waits[successor as usize] == 0 {
                     free.push(successor);
