@@ -39,7 +39,7 @@ fn command(py: Python<'_>, arguments: Vec<String>) -> u8 {
 /// The version of the program, and that of the model, which determines a run's results.
 #[pyfunction]
 fn versions() -> (&'static str, u32) {
-    (env!("CARGO_PKG_VERSION"), tresse_lab::MODEL_VERSION)
+    (env!("CARGO_PKG_VERSION"), tresse_results::MODEL_VERSION)
 }
 
 /// The JSON Schema of an experiment, as `tresse schema` prints it.

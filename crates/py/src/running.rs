@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use tresse::{Failure, Prepared};
-use tresse_lab::{Report, Watch};
+use tresse_lab::Watch;
+use tresse_results::Report;
 
 use crate::errors::error;
 

@@ -7,9 +7,9 @@ use serde_json::Value;
 use tresse_experiment::keys::claims::PublishedValue;
 use tresse_experiment::keys::figures::Figure;
 use tresse_experiment::keys::metrics::{METRICS, MetricRow, OPTIMUM_METRICS, WINDOW_METRICS};
-use tresse_lab::runner::ProgressFile;
-use tresse_lab::store::finished::Host;
-use tresse_lab::{Report, State};
+use tresse_results::record::progress::ProgressFile;
+use tresse_results::store::finished::Host;
+use tresse_results::{Report, State};
 
 /// A page of one run, or of several that are compared.
 #[derive(Debug, Clone, Serialize)]

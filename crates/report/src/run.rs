@@ -9,8 +9,8 @@ use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::figures::Figure;
 use tresse_experiment::read::built_in;
 use tresse_experiment::{Plan, Profile, Source};
-use tresse_lab::runner::ProgressFile;
-use tresse_lab::{Finished, Report, State};
+use tresse_results::record::progress::ProgressFile;
+use tresse_results::{Finished, Report, State};
 use tresse_units::text_file;
 
 use crate::cases::Cases;

@@ -99,7 +99,7 @@ fn pages_of_site(root: &Path) -> Result<Vec<File>, String> {
         keys_page::pages(tresse_experiment::schema().as_value()),
     ];
     let reference = reference.into_iter().flatten().map(|(path, text)| (format!("reference/{path}"), text));
-    let explained = [("columns", tresse_lab::store::explain()), ("metrics", metrics::page())];
+    let explained = [("columns", tresse_results::tables::explain()), ("metrics", metrics::page())];
     let explained = explained.map(|(name, text)| (format!("explain/{name}.md"), text));
     let pages = papers.into_iter().chain(reference).chain(explained);
     Ok(pages.map(|(path, text)| File::new(format!("docs/{path}"), text)).collect())

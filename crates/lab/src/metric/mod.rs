@@ -14,13 +14,13 @@ use tresse_workload::Job;
 use crate::metric::fairness::jain;
 use crate::metric::intervals::by_round;
 use crate::observe::{path_sharing_score, queues};
-use crate::record::convergence::Converged;
-use crate::record::flow::Flow;
-use crate::record::metric::{Metric, NamedMetrics, percentile};
-use crate::record::outcome::Outcome;
+use tresse_results::record::convergence::Converged;
+use tresse_results::record::flow::Flow;
+use tresse_results::record::metric::{Metric, NamedMetrics, percentile};
+use tresse_results::record::outcome::Outcome;
 
 /// The metrics of a case; `outcomes` are its replications. Metrics of flows are missing before the first flow.
-pub(crate) fn of(outcomes: &[Outcome]) -> NamedMetrics {
+pub(crate) fn of(outcomes: &[&Outcome]) -> NamedMetrics {
     let flows: Vec<&Flow> = outcomes.iter().flat_map(|o| &o.flows).collect();
     let mut metrics = of_flows(&flows);
     let rounds = outcomes.iter().flat_map(|o| by_round(&o.flows));
@@ -30,7 +30,7 @@ pub(crate) fn of(outcomes: &[Outcome]) -> NamedMetrics {
         metrics.insert("timeouts_mean", Metric::Real(mean(&timeouts)));
         metrics.insert("timeouts_max", Metric::Count(max));
     }
-    let total = |f: fn(&Outcome) -> u64| Metric::Count(outcomes.iter().map(f).sum());
+    let total = |f: fn(&Outcome) -> u64| Metric::Count(outcomes.iter().map(|o| f(o)).sum());
     metrics.extend(of_rtts(outcomes.iter().flat_map(|o| &o.rtts)));
     metrics.extend(of_convergence(outcomes.iter().flat_map(|o| &o.converged)));
     metrics.extend(queues::all(runs(outcomes)));
@@ -64,7 +64,7 @@ fn of_flow_control(ports: impl Iterator<Item = PfcCounters>) -> NamedMetrics {
 }
 
 /// What is known of the ports of each run.
-fn runs(outcomes: &[Outcome]) -> impl Iterator<Item = queues::Run<'_>> + Clone {
+fn runs<'a>(outcomes: &'a [&'a Outcome]) -> impl Iterator<Item = queues::Run<'a>> + Clone {
     outcomes.iter().map(|o| (&o.links[..], o.simulated, &o.queues[..]))
 }
 
@@ -220,9 +220,9 @@ mod tests {
     use super::*;
     use tresse_workload::Start;
 
-    use crate::optimum::beside::Optima;
-    use crate::record::flow::Begun;
     use tresse_experiment::plan::parts::Member;
+    use tresse_results::record::flow::Begun;
+    use tresse_results::record::optima::Optima;
 
     #[test]
     fn percentiles_are_values_that_occurred() {
@@ -279,7 +279,7 @@ mod tests {
     fn completion_times_windows_and_timeouts_of_a_case() {
         let first = outcome(vec![flow(0, 1, 0, 4, 15), flow(0, 3, 1, 0, 0), flow(1, 2, 5, 1, 5)]);
         let second = outcome(vec![flow(0, 10, 2, 5, 20)]);
-        let metrics = of(&[first.clone(), second.clone()]);
+        let metrics = of(&[&first, &second]);
         let value = |name: &str| metrics[name].value();
         // 1, 2, 3 and 10 ms.
         assert_eq!(
@@ -313,7 +313,7 @@ mod tests {
 
         // Of one seed the intervals are over its rounds: 1 and 5; of several over seeds: 3 and 2 a round, 6 and 2 in all.
         let of_seed = |outcome: &Outcome| -> IndexMap<String, Metric> {
-            of(std::slice::from_ref(outcome)).into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
+            of(&[outcome]).into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
         };
         let seeds = [of_seed(&first), of_seed(&second)];
         let width = |widths: IndexMap<String, f64>, name: &str| widths.get(name).copied();
@@ -339,8 +339,8 @@ mod tests {
         let mut one = outcome(vec![flow(0, 1, 2, 4, 15), flow(0, 3, 1, 5, 10), flow(1, 2, 5, 1, 5)]);
         one.simulated = 7 * MILLISECOND;
         (one.hops, one.lost, one.marks, one.trims) = (11, 12, 13, 14);
-        let of_one = of(std::slice::from_ref(&one));
-        for (name, value) in of(&[one.clone(), one]) {
+        let of_one = of(&[&one]);
+        for (name, value) in of(&[&one, &one]) {
             let single = of_one[name].value();
             let factor = if is_total(name) { 2.0 } else { 1.0 };
             assert_eq!(value.value(), factor * single, "{name}");
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn without_flows_there_are_no_times() {
-        let metrics = of(&[outcome(Vec::new())]);
+        let metrics = of(&[&outcome(Vec::new())]);
         assert!(["fct_mean_s", "cwnd_mean_pkts", "timeouts_mean"].iter().all(|m| !metrics.contains_key(m)));
         assert_eq!(metrics["timeouts"], Metric::Count(0));
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use tresse_lab::CaseResult;
 use tresse_lab::store::Values;
-use tresse_report::tables::read::{self, RunTable};
+use tresse_lab::store::read::{self, RunTable};
 
 use crate::failure::Failure;
 
