@@ -6,13 +6,12 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 use tresse_experiment::keys::claims::Verdict;
-use tresse_experiment::keys::metrics::is_total;
+use tresse_experiment::keys::metrics::{compared, is_total};
 use tresse_experiment::read::changes::Change;
 use tresse_lab::{CaseResult, ClaimResult, Finished, Metrics, Report, State};
 use tresse_reproduction::pages::changed_line;
 use tresse_reproduction::{comparison, metric_display};
 
-use crate::columns::USUAL;
 use crate::compare::differences::{self, Difference};
 use crate::failure::Failure;
 use crate::table::Table;
@@ -185,7 +184,7 @@ fn pair(left: &Finished, right: &Finished, judge: bool) -> Pair {
         changed: report.changed.clone(),
         state: *state,
     };
-    let usual = || USUAL.iter().map(|&name| name.to_owned()).collect();
+    let usual = || compared().map(str::to_owned).collect();
     Pair {
         experiment: l.experiment.clone(),
         left: side(left),

@@ -2,6 +2,7 @@
 
 pub mod by;
 pub mod fairness;
+mod flows;
 pub mod intervals;
 pub mod jct_jumps;
 pub mod summary;
@@ -11,7 +12,7 @@ use tresse_fabric::{Histogram, PfcCounters};
 use tresse_units::{Time, seconds};
 use tresse_workload::Job;
 
-use crate::metric::fairness::jain;
+use crate::metric::flows::of_flows;
 use crate::metric::intervals::by_round;
 use crate::observe::{path_sharing_score, queues};
 use tresse_results::record::convergence::Converged;
@@ -79,56 +80,6 @@ pub(crate) fn offered(case: &Case) -> NamedMetrics {
             ]
         })
         .collect()
-}
-
-/// The metrics of flows, all or some.
-fn of_flows(flows: &[&Flow]) -> NamedMetrics {
-    let mut metrics = NamedMetrics::new();
-    let mut goodput: Vec<u64> = flows.iter().map(|f| f.record.goodput()).collect();
-    goodput.sort_unstable();
-    if let (Some(&min), Some(&max)) = (goodput.first(), goodput.last()) {
-        metrics.insert("goodput_mean_bps", Metric::Real(mean(&goodput)));
-        for (name, percent) in [("goodput_p10_bps", 10), ("goodput_p50_bps", 50), ("goodput_p90_bps", 90)] {
-            metrics.insert(name, Metric::Count(percentile(&goodput, percent)));
-        }
-        metrics.insert("goodput_min_bps", Metric::Count(min));
-        metrics.insert("goodput_max_bps", Metric::Count(max));
-        metrics.insert("goodput_total_bps", Metric::Count(goodput.iter().sum()));
-        metrics.extend(jain(goodput.iter().map(|&g| g as f64)).map(|j| ("jain_ratio", Metric::Real(j))));
-    }
-    let mut fct: Vec<Time> = flows.iter().filter_map(|f| f.completion()).collect();
-    fct.sort_unstable();
-    if !fct.is_empty() {
-        metrics.insert("fct_mean_s", Metric::Real(mean_seconds(&fct)));
-        for (name, percent) in [("fct_p50_s", 50), ("fct_p99_s", 99), ("fct_max_s", 100)] {
-            metrics.insert(name, Metric::Real(seconds(percentile(&fct, percent))));
-        }
-    }
-    let mut slowdown: Vec<f64> = flows.iter().filter_map(|f| f.slowdown()).collect();
-    slowdown.sort_by(f64::total_cmp);
-    if !slowdown.is_empty() {
-        let mean = slowdown.iter().sum::<f64>() / slowdown.len() as f64;
-        metrics.insert("slowdown_mean_ratio", Metric::Real(mean));
-        for (name, percent) in [("slowdown_p50_ratio", 50), ("slowdown_p99_ratio", 99)] {
-            metrics.insert(name, Metric::Real(percentile(&slowdown, percent)));
-        }
-    }
-    if !flows.is_empty() {
-        let window = mean_window(flows.iter().copied());
-        metrics.extend(window.map(|w| ("cwnd_mean_pkts", Metric::Real(w))));
-        let opened: Vec<u64> = flows.iter().map(|f| f.record.opened.into()).collect();
-        metrics.insert("subflows_opened_mean", Metric::Real(mean(&opened)));
-    }
-    let sum = |f: fn(&Flow) -> u64| Metric::Count(flows.iter().map(|flow| f(flow)).sum());
-    metrics.insert("flows", Metric::Count(flows.len() as u64));
-    metrics.insert("unfinished_flows", sum(|f| (!f.record.complete).into()));
-    let missed: Vec<bool> = flows.iter().filter_map(|f| f.missed()).collect();
-    metrics.extend(misses(&missed, ["deadline_flows", "deadline_misses", "deadline_miss_ratio"]));
-    metrics.insert("delivered_bytes", sum(|f| f.record.bytes));
-    metrics.insert("timeouts", sum(|f| f.record.counters.timeouts));
-    metrics.insert("retransmissions_pkts", sum(|f| f.record.counters.retransmissions));
-    metrics.insert("mark_cuts", sum(|f| f.record.counters.mark_cuts));
-    metrics
 }
 
 /// The RTTs of all these together; empty if there are none.
