@@ -25,7 +25,7 @@ mod _native {
     #[pymodule_export]
     use crate::tables::{head, meanings, networks, table, write_page};
     #[pymodule_export]
-    use crate::{command, compare, explain, optimum, schema, versions};
+    use crate::{command, compare, explain, optimum, schema, shown_metrics, versions};
 }
 
 use std::path::PathBuf;
@@ -46,6 +46,13 @@ fn versions() -> (&'static str, u32) {
 #[pyfunction]
 fn schema() -> String {
     tresse::schema()
+}
+
+/// The metrics that tables of results show, in their order, each with the kind of cases that it is shown for.
+#[pyfunction]
+fn shown_metrics() -> Vec<(&'static str, &'static str)> {
+    let all = tresse_experiment::keys::metrics::shown();
+    all.into_iter().map(|(shown, name)| (name, shown.of.name())).collect()
 }
 
 /// The output of `tresse explain NAME`; `None` if nothing has this name.
