@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use tresse::catalogue::metrics;
 use tresse_experiment::read::built_in;
@@ -78,12 +80,30 @@ fn kept(root: &Path) -> Result<Vec<File>, String> {
         File::new("validation/twin/README.md", twin_page::page(root)?),
         File::new("docs/reproduction.md", scoreboard(&stored)),
         File::new("docs/reference/experiment.schema.json", tresse::schema() + "\n"),
+        File::new("python/tresse/keys.py", python_keys(root)?),
         File::new("papers/results/times.toml", times(&stored)),
     ];
     for name in built_in::names() {
         files.push(experiment(root, name)?);
     }
     Ok(files)
+}
+
+/// The keys of an experiment as Python's types. What makes them is in Python, as are those who read it.
+fn python_keys(root: &Path) -> Result<String, String> {
+    let wrong = |e: &dyn std::fmt::Display| format!("python3 scripts/python-keys: {e}");
+    let mut command = Command::new("python3");
+    let command = command.arg(root.join("scripts/python-keys")).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().map_err(|e| wrong(&e))?;
+    let mut input = child.stdin.take().expect("a pipe");
+    // It reads everything before it writes.
+    input.write_all(tresse::schema().as_bytes()).map_err(|e| wrong(&e))?;
+    drop(input);
+    let output = child.wait_with_output().map_err(|e| wrong(&e))?;
+    if !output.status.success() {
+        return Err(wrong(&output.status));
+    }
+    String::from_utf8(output.stdout).map_err(|e| wrong(&e))
 }
 
 /// The pages that are only in the site.
