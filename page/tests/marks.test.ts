@@ -30,8 +30,7 @@ function windows(base: number): Record<string, WindowResult> {
 /** The run of XMP with windows of time, two seeds, and published values of all that windows divide into. */
 function withWindows(): RunHead {
   const { run } = fixtureRun({ ...XMP, flows: 4, patterns: ["permutation"] });
-  run.experiment.resolved +=
-    '\n[measure.windows]\nafter = [\n    "10s",\n    "12s",\n]\nbefore = [\n    "5s",\n    "9500ms",\n]\n';
+  run.experiment.keys.measure = { windows: { after: ["10s", "12s"], before: ["5s", "9500ms"] } };
   run.report.cases.forEach((result, place) => {
     const base = 1000 * (place + 1);
     result.windows = windows(base);

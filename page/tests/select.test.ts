@@ -200,8 +200,13 @@ describe("two runs", () => {
 
   it("differ in settings", () => {
     expect(differentSettings(head)).toEqual([{ key: "fabric.k", values: ["8", "4"] }]);
-    const toml =
-      'a = 1\n[x]\nb = [\n  1,\n  "]",\n]\nc = """\nd = 2\n"""\n[[y]]\nz = 3\n[[y]]\nz = { q = 4 }\n';
-    expect([...settings(toml)].map(([key]) => key)).toEqual(["a", "x.b", "x.c", "y 1.z", "y 2.z"]);
+    const keys = { a: 1, x: { b: [1, "]"], c: "d" }, y: [{ z: 3 }, { z: { q: 4 } }] };
+    expect([...settings(keys)]).toEqual([
+      ["a", "1"],
+      ["x.b", '[1, "]"]'],
+      ["x.c", '"d"'],
+      ["y 1.z", "3"],
+      ["y 2.z.q", "4"],
+    ]);
   });
 });

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from tresse import _native
 from tresse.plot import palette, units
 from tresse.plot.cases import axes_of, text
 
@@ -13,11 +14,6 @@ if TYPE_CHECKING:
     from tresse.controllers import Step
     from tresse.runs import Case, Claim, Run
     from tresse.tables import Table
-
-_GOODPUT = ("goodput_mean_bps", "goodput_p10_bps", "goodput_p90_bps")
-_COMPLETION = ("fct_mean_s", "fct_p50_s", "fct_p99_s", "slowdown_p50_ratio", "slowdown_p99_ratio")
-_JOBS = ("jct_mean_s", "jct_p99_s", "job_deadline_miss_ratio")
-_OTHERS = ("rtt_mean_s", "timeouts", "retransmissions_pkts", "drops_pkts", "flows")
 
 _MOST_ROWS = 60
 _MOST_BARS = 24
@@ -136,10 +132,15 @@ def _shown(cases: Sequence[Case], own: Iterable[str]) -> list[str]:
     # If flows arrive one by one, their completion times matter most.
     arrive = {"offered_bisection_ratio" in case.metrics for case in cases}
     published = [metric for case in cases for metric in case.published]
-    main = own or [*(_GOODPUT if False in arrive else ()), *(_COMPLETION if True in arrive else ())]
-    every = dict.fromkeys([*main, *published, *(() if own else _JOBS), *_OTHERS])
+    main = own or [*(_usual("rates") if False in arrive else ()), *(_usual("completion") if True in arrive else ())]
+    every = dict.fromkeys([*main, *published, *(() if own else _usual("jobs")), *_usual("all")])
     # An empty column says nothing.
     return [metric for metric in every if any(case.metrics.get(metric) for case in cases)]
+
+
+def _usual(kind: str) -> list[str]:
+    """The metrics that tables show of cases of this kind."""
+    return [metric for metric, of in _native.shown_metrics() if of == kind]
 
 
 def cases_table(cases: Sequence[Case], metrics: Sequence[str]) -> str:

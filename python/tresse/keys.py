@@ -15,7 +15,7 @@ A key that is None is left out and takes the default in its description. `each` 
 value. A key whose name is a word of Python has an underscore after it: `class_`. Values have their units,
 as in a file: `"10Gbps"`.
 
-Written by scripts/python-keys from docs/reference/experiment.schema.json; change it there.
+Written by `cargo xtask generate` from docs/reference/experiment.schema.json; change it there.
 """
 
 # fmt: off

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use tresse_experiment::keys::claims::Verdict;
-use tresse_lab::ClaimResult;
 use tresse_reproduction::metric_display;
+use tresse_results::ClaimResult;
 
 use crate::width::sentence;
 

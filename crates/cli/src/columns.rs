@@ -1,23 +1,10 @@
 //! The table of an experiment that names its metrics: a column for each, in a readable unit.
 
-use tresse_lab::{CaseResult, Metric};
 use tresse_reproduction::metric_display;
+use tresse_results::{CaseResult, Metric};
 
 use crate::points::{cells, heads};
 use crate::table::Table;
-
-/// The metrics for cases whose experiment names none, where whole runs are compared.
-pub const USUAL: [&str; 9] = [
-    "goodput_mean_bps",
-    "goodput_p10_bps",
-    "goodput_p90_bps",
-    "fct_mean_s",
-    "fct_p99_s",
-    "jct_mean_s",
-    "jct_p99_s",
-    "timeouts",
-    "retransmissions_pkts",
-];
 
 /// The table of `metrics` for the cases. A metric with a confidence interval has a second column for it, and one
 /// with published numbers has a column for those.

@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use indexmap::IndexMap;
-use tresse_lab::Report;
-use tresse_report::tables::read::{RunTable, read};
+use tresse_results::Report;
+use tresse_results::store::read::{RunTable, read};
 
 use crate::chart::{Axis, Chart};
 use crate::width::of_stdout;

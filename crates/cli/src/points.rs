@@ -2,7 +2,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
-use tresse_lab::record::results::scheme;
+use tresse_results::record::results::scheme;
 
 /// The axes of a case, with its values on them.
 pub type Axes = IndexMap<String, Value>;

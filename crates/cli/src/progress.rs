@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
-use tresse_lab::{CaseResult, Watch};
+use tresse_lab::Watch;
+use tresse_results::CaseResult;
 use tresse_workbench::progress::Progress;
 
 use crate::report;

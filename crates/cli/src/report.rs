@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use tresse_experiment::keys::Experiment;
-use tresse_lab::{CaseResult, Report, State, Status};
+use tresse_results::{CaseResult, Report, State, Status};
 use tresse_workbench::{Failure, Interrupt};
 
 use crate::ended::Ended;

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use indexmap::IndexSet;
 use tresse_experiment::keys::metrics::{DISJOINT_SIZES, SIZES};
-use tresse_lab::{CaseResult, Metrics};
+use tresse_results::{CaseResult, Metrics};
 
 use crate::points::{cells, heads};
 use crate::table::Table;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use tresse_experiment::keys::stopping_rule::Asked;
-use tresse_lab::State;
+use tresse_results::State;
 use tresse_workbench::{page, run};
 
 use crate::chosen::Chosen;

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use indexmap::IndexSet;
 use serde_json::json;
+use tresse_experiment::keys::metrics::compared;
 use tresse_sweep::Row;
 use tresse_workbench::json::pretty;
 use tresse_workbench::{Failure, sweep};
 
-use crate::columns::{USUAL, shown};
+use crate::columns::shown;
 use crate::points::{cells, heads};
 use crate::table::Table;
 
@@ -28,7 +29,7 @@ fn table(rows: &[Row]) -> Table {
     let keys: IndexSet<&String> = rows.iter().flat_map(|row| row.setting.keys()).collect();
     let axes = heads(rows.iter().map(|row| &row.case));
     let metrics: Vec<&str> =
-        USUAL.into_iter().filter(|name| rows.iter().any(|row| row.metrics.contains_key(*name))).collect();
+        compared().filter(|name| rows.iter().any(|row| row.metrics.contains_key(*name))).collect();
     let mut head: Vec<String> = keys.iter().map(|key| short(key, &keys, &axes)).collect();
     head.extend(axes.iter().cloned());
     let labels = head.len();

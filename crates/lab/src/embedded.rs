@@ -11,8 +11,8 @@ use tresse_workload::{Start, too_large};
 
 use crate::engine::stall::{self, Stall, Why};
 use crate::link_events::{Links, make};
-use crate::record::flow::Begun;
 use crate::setup;
+use tresse_results::record::flow::Begun;
 
 /// A network in simulated time that carries messages.
 #[derive(Debug)]

@@ -17,9 +17,9 @@ use tresse_units::{MICROSECOND, Time};
 use crate::engine::Engine;
 use crate::engine::piloted::{Pilot, State};
 use crate::engine::worker::users_code;
-use crate::record::outcome::Rows;
-use crate::record::progress::Progress;
 use crate::setup;
+use tresse_results::record::outcome::Rows;
+use tresse_results::record::progress::Progress;
 
 /// The length of a step while no agent knows its RTT.
 const UNKNOWN_ROUND: Time = 10 * MICROSECOND;

@@ -6,7 +6,7 @@ use tresse_experiment::plan::Case;
 use tresse_experiment::plan::link_events::What;
 use tresse_units::{Duration, Time, seconds};
 
-use crate::record::outcome::Outcome;
+use tresse_results::record::outcome::Outcome;
 
 /// One message for each replication that gave up, and for each case that a user's code has ended; the last message
 /// about a user's file has the hint.

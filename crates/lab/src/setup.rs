@@ -14,9 +14,9 @@ use tresse_sim::{FlowSpec, Manager, Paths, Sprayed, World};
 use tresse_units::Stream;
 use tresse_workload::{Action, Start};
 
-use crate::clock::seconds;
 use crate::network::Network;
-use crate::record::flow::{Begun, Link};
+use tresse_results::clock::seconds;
+use tresse_results::record::flow::{Begun, Link};
 
 /// The flows that start at once, at time 0.
 pub(crate) fn first(case: &Case, seed: u64) -> Vec<Begun> {

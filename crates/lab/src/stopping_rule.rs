@@ -2,8 +2,8 @@
 
 use tresse_experiment::keys::stopping_rule::{Replications, Until};
 
-use crate::record::claim::ClaimResult;
-use crate::record::results::CaseResult;
+use tresse_results::record::claim::ClaimResult;
+use tresse_results::record::results::CaseResult;
 
 /// The verdicts on a run's claims, and what more seeds may decide.
 #[derive(Debug, Clone, Default)]

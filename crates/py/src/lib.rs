@@ -30,7 +30,7 @@ mod _native {
     #[pymodule_export]
     use crate::tables::{head, meanings, networks, table, write_page};
     #[pymodule_export]
-    use crate::{command, compare, explain, optimum, schema, versions};
+    use crate::{command, compare, explain, optimum, schema, shown_metrics, versions};
 }
 
 /// Runs the command `tresse` with these arguments, the first of which is its name. Returns its exit code. It is the
@@ -43,13 +43,20 @@ fn command(py: Python<'_>, arguments: Vec<String>) -> u8 {
 /// The version of the program, and that of the model, which determines a run's results.
 #[pyfunction]
 fn versions() -> (&'static str, u32) {
-    (env!("CARGO_PKG_VERSION"), tresse_lab::MODEL_VERSION)
+    (env!("CARGO_PKG_VERSION"), tresse_results::MODEL_VERSION)
 }
 
 /// The JSON Schema of an experiment.
 #[pyfunction]
 fn schema() -> String {
     tresse_workbench::schema()
+}
+
+/// The metrics that tables of results show, in their order, each with the kind of cases that it is shown for.
+#[pyfunction]
+fn shown_metrics() -> Vec<(&'static str, &'static str)> {
+    let all = tresse_experiment::keys::metrics::shown();
+    all.into_iter().map(|(shown, name)| (name, shown.of.name())).collect()
 }
 
 /// The full text about a part or a topic; `None` if nothing has this name.

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tresse_lab::{Report, Watch};
+use tresse_lab::Watch;
+use tresse_results::Report;
 use tresse_workbench::Failure;
 
 use crate::errors::error;

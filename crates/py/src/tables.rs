@@ -8,8 +8,8 @@ use arrow_schema::Field;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
-use tresse_lab::Finished;
-use tresse_lab::store::sums::check_table;
+use tresse_results::Finished;
+use tresse_results::store::sums::check_table;
 use tresse_workbench::{Failure, page};
 
 use crate::errors::{error, wrong};
@@ -24,7 +24,7 @@ pub fn head(py: Python<'_>, folder: PathBuf) -> PyResult<(String, String, Vec<St
         Ok((text.to_string(), state.as_str().unwrap_or_default().to_owned()))
     });
     let (text, state) = read.map_err(|diagnostic| wrong(py, diagnostic))?;
-    Ok((text, state, tresse_report::tables::read::names(&folder)))
+    Ok((text, state, tresse_results::store::read::names(&folder)))
 }
 
 /// The table `name` of the run in `folder`; `None` if it has none, or no rows.
@@ -32,7 +32,7 @@ pub fn head(py: Python<'_>, folder: PathBuf) -> PyResult<(String, String, Vec<St
 pub fn table(py: Python<'_>, folder: PathBuf, name: &str) -> PyResult<Option<PyTable>> {
     // It may have been damaged since the run was opened.
     py.detach(|| check_table(&folder, name)).map_err(|diagnostic| wrong(py, diagnostic))?;
-    let read = py.detach(|| tresse_report::tables::read::read(&folder, name));
+    let read = py.detach(|| tresse_results::store::read::read(&folder, name));
     let failure = |why| error(py, Failure::Input(format!("{}: {why}", folder.display())));
     let Some(table) = read.map_err(failure)? else { return Ok(None) };
     of(table.rows).map(Some)

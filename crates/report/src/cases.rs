@@ -6,10 +6,10 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use tresse_experiment::Plan;
 use tresse_experiment::plan::Case;
-use tresse_lab::CaseResult;
+use tresse_results::CaseResult;
 
 use crate::head::CaseHead;
-use crate::tables::read::RunTable;
+use tresse_results::store::read::RunTable;
 
 /// The cases of a run, in the order of its experiment.
 #[derive(Debug, Clone, Default)]

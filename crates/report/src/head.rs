@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde_json::Value;
 use tresse_experiment::keys::claims::PublishedValue;
 use tresse_experiment::keys::figures::Figure;
-use tresse_experiment::keys::metrics::{METRICS, MetricRow, OPTIMUM_METRICS, WINDOW_METRICS};
-use tresse_lab::runner::ProgressFile;
-use tresse_lab::store::finished::Host;
-use tresse_lab::{Report, State};
+use tresse_experiment::keys::metrics::{METRICS, MetricRow, OPTIMUM_METRICS, Shown, WINDOW_METRICS};
+use tresse_results::record::progress::ProgressFile;
+use tresse_results::store::finished::Host;
+use tresse_results::{Report, State};
 
 /// A page of one run, or of several that are compared.
 #[derive(Debug, Clone, Serialize)]
@@ -31,6 +31,9 @@ pub struct MetricInfo {
     pub unit: &'static str,
     /// The meaning in one sentence.
     pub meaning: &'static str,
+    /// Its place in tables until the reader chooses others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
 }
 
 /// A run.
@@ -122,6 +125,11 @@ pub struct ExperimentHead {
     pub about: String,
     /// As it was run, as TOML.
     pub resolved: String,
+    /// The same as JSON, without what is only read or judged by.
+    pub keys: toml::Table,
+    /// Where its published numbers come from; empty if it has none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub published_source: String,
     /// Whether it has published numbers or claims.
     pub is_published: bool,
 }
@@ -182,7 +190,9 @@ pub struct NetworkHead {
 impl PageHead {
     /// The head for these runs.
     pub fn new(runs: Vec<RunHead>) -> Self {
-        let info = |row: &MetricRow| (row.name, MetricInfo { unit: row.unit, meaning: row.meaning });
+        let info = |row: &MetricRow| {
+            (row.name, MetricInfo { unit: row.unit, meaning: row.meaning, shown: row.shown })
+        };
         let all = OPTIMUM_METRICS.iter().chain(WINDOW_METRICS).chain(METRICS);
         let metrics = all.map(info).collect();
         Self { schema: "tresse/page/1", version: env!("CARGO_PKG_VERSION"), runs, metrics }

@@ -6,11 +6,12 @@ use arrow_schema::ArrowError;
 use indexmap::IndexMap;
 use serde_json::Value;
 use tresse_experiment::diagnostic::Diagnostic;
+use tresse_experiment::keys::FOR_PEOPLE;
 use tresse_experiment::keys::figures::Figure;
 use tresse_experiment::read::built_in;
 use tresse_experiment::{Plan, Profile, Source};
-use tresse_lab::runner::ProgressFile;
-use tresse_lab::{Finished, Report, State};
+use tresse_results::record::progress::ProgressFile;
+use tresse_results::{Finished, Report, State};
 use tresse_units::text_file;
 
 use crate::cases::Cases;
@@ -51,6 +52,7 @@ impl Run {
         let files = sums.keys().map(|name| format!("{name}.parquet"));
         let gone = files.filter(|file| !folder.join(file).exists());
         problems.extend(gone.map(|file| format!("{file} is gone, so what it had is not shown")));
+        let is_published = !experiment.published.values.is_empty() || !experiment.claims.is_empty();
         let topology = &experiment.fabric.topology;
         let networks = plan.map_or_else(Vec::new, |plan| network::all(&plan, &mut cases, topology));
         let progress = (state == State::UnderWay).then(|| progress(folder)).flatten();
@@ -65,7 +67,9 @@ impl Run {
                 source: experiment.source,
                 about: experiment.about,
                 resolved: toml::to_string_pretty(&resolved).unwrap_or_default(),
-                is_published: !experiment.published.values.is_empty() || !experiment.claims.is_empty(),
+                keys: keys(resolved),
+                published_source: experiment.published.source,
+                is_published,
             },
             figure,
             host,
@@ -110,6 +114,12 @@ pub fn networks(folder: &Path) -> Result<Vec<Network>, Diagnostic> {
     let plan = plan(&finished, &mut Vec::new())?;
     let mut cases = Cases::new(&finished.report.cases, Some(&plan));
     Ok(network::all(&plan, &mut cases, &finished.experiment.fabric.topology))
+}
+
+/// The keys that say how an experiment was run and is shown.
+fn keys(mut resolved: toml::Table) -> toml::Table {
+    resolved.retain(|key, _| !FOR_PEOPLE.contains(&key) && !["claims", "published"].contains(&key));
+    resolved
 }
 
 /// The figures of a run; for a built-in experiment the current ones, because they do not change what was run.

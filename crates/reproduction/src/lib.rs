@@ -8,9 +8,9 @@ pub mod pages;
 pub mod paper;
 
 use tresse_experiment::{Diagnostic, Loaded, Plan};
-use tresse_lab::record::report::{Report, Testbed};
 use tresse_lab::runner::{self, On, Options, Watch};
 use tresse_lab::stopping_rule::Verdicts;
+use tresse_results::record::report::{Report, Testbed};
 
 pub use claims::{Comparison, PublishedNumber, Tally, comparison};
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tresse_experiment::Diagnostic;
 use tresse_experiment::diagnostic::plain_json;
-use tresse_lab::MODEL_VERSION;
+use tresse_results::MODEL_VERSION;
 use tresse_units::text_file;
 
 use crate::designs::Setting;

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tresse_lab::{CaseResult, Metrics, Report};
+use tresse_results::{CaseResult, Metrics, Report};
 
 /// How a point ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 use tresse_experiment::Diagnostic;
-use tresse_lab::Metrics;
+use tresse_results::Metrics;
 
 use crate::designs::Setting;
 use crate::journal::{Journal, Kept};

@@ -14,8 +14,9 @@ use tresse_experiment::keys::stopping_rule::{Asked, Replications};
 use tresse_experiment::read;
 use tresse_experiment::read::files::sha256;
 use tresse_experiment::{Diagnostic, Loaded, Profile, Source};
-use tresse_lab::record::inputs;
-use tresse_lab::{MODEL_VERSION, Options, Report, Watch};
+use tresse_lab::{Options, Watch};
+use tresse_results::record::inputs;
+use tresse_results::{MODEL_VERSION, Report};
 
 use crate::controllers::{self, Own};
 use crate::plan::{Plan, setting};

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 use tresse_controllers::LoadError;
 use tresse_experiment::Diagnostic;
-use tresse_lab::store::folder::{self, Folder};
+use tresse_results::store::folder::{self, Folder};
 use tresse_units::output_file::write_whole;
 use tresse_units::text_file;
 

@@ -7,13 +7,10 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array};
 use arrow_schema::{Field, Schema};
 use indexmap::IndexSet;
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
 use toml::Value;
 use tresse_experiment::Diagnostic;
 use tresse_experiment::keys::metrics::{METRICS, OPTIMUM_METRICS};
+use tresse_results::store::parquet::{ParquetError, writer};
 use tresse_units::output_file::OutputFile;
 
 use crate::journal::Kept;
@@ -189,10 +186,7 @@ fn store(folder: &Path, name: &str, columns: Vec<Column>) -> Result<(), Diagnost
     let batch = RecordBatch::try_new(schema, values).expect("every column is as long as the first");
     let path = folder.join(format!("{name}.parquet"));
     let written = || -> Result<(), ParquetError> {
-        let properties =
-            WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
-        let file = OutputFile::create(&path)?;
-        let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties))?;
+        let mut writer = writer(OutputFile::create(&path)?, &batch.schema())?;
         writer.write(&batch)?;
         Ok(writer.into_inner()?.finish()?)
     };

@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicBool;
 use tresse_experiment::Diagnostic;
 use tresse_experiment::plan::Case;
 use tresse_lab::engine::replication;
-use tresse_lab::record::outcome::Outcome;
-use tresse_lab::record::progress::Progress;
 use tresse_lab::runner::Measured;
+use tresse_results::record::outcome::Outcome;
+use tresse_results::record::progress::Progress;
 
 use crate::bed::{Bed, How};
 use crate::truth::{Truth, Watch};

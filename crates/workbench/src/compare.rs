@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tresse_experiment::Diagnostic;
 use tresse_experiment::diagnostic::{did_you_mean, plain_json};
-use tresse_lab::Finished;
 use tresse_reproduction::pages::Reproduction;
 use tresse_reproduction::paper;
+use tresse_results::Finished;
 use tresse_sweep::{is_sweep, is_tuning};
 use tresse_units::text_file;
 

@@ -13,8 +13,8 @@ use serde::Serialize;
 use tempfile::TempDir;
 use tresse_controllers::Controller;
 use tresse_experiment::keys::claims::Verdict;
-use tresse_lab::{ClaimResult, MODEL_VERSION};
 use tresse_reproduction::metric_display;
+use tresse_results::{ClaimResult, MODEL_VERSION};
 
 use crate::controller::{self, check};
 use crate::failure::Failure;

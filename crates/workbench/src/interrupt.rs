@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use tresse_lab::{Report, Watch};
+use tresse_lab::Watch;
+use tresse_results::Report;
 
 use crate::failure::Failure;
 

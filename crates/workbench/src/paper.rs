@@ -10,9 +10,10 @@ use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::stopping_rule::Asked;
 use tresse_experiment::read::built_in;
 use tresse_experiment::{Loaded, Profile, did_you_mean};
-use tresse_lab::{Options, Status, Watch};
+use tresse_lab::{Options, Watch};
 use tresse_reproduction::pages::{Reproduced, Reproduction};
 use tresse_reproduction::paper::{self, Paper};
+use tresse_results::Status;
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -151,11 +152,11 @@ fn open(request: &Request, paper: Paper) -> Result<folder::Folder, Failure> {
     let head = json!({
         "schema": "tresse/paper/1", "paper": paper.name, "profile": request.profile.name(), "seed": request.seed,
         "replications": replications, "version": env!("CARGO_PKG_VERSION"),
-        "model_version": tresse_lab::MODEL_VERSION,
+        "model_version": tresse_results::MODEL_VERSION,
     });
     let held = match &request.out {
-        Some(out) => tresse_lab::Folder::hold(out)?,
-        None => tresse_lab::Folder::next(&format!("paper-{}", paper.name))?,
+        Some(out) => tresse_results::Folder::hold(out)?,
+        None => tresse_results::Folder::next(&format!("paper-{}", paper.name))?,
     };
     folder::Folder::open(held, head)
 }

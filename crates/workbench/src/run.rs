@@ -9,7 +9,8 @@ use tresse_experiment::keys::fabric::Layered;
 use tresse_experiment::keys::stopping_rule::Asked;
 use tresse_experiment::read::built_in;
 use tresse_experiment::{Loaded, Plan};
-use tresse_lab::{Options, Report, Undivided, Watch};
+use tresse_lab::{Options, Undivided, Watch};
+use tresse_results::Report;
 use tresse_units::Queue;
 
 use crate::cases::Cases;

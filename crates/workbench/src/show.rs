@@ -12,7 +12,7 @@ use crate::compare;
 use crate::failure::Failure;
 use crate::json::pretty;
 
-pub use tresse_lab::Finished;
+pub use tresse_results::Finished;
 
 /// The folder of a run or of a sweep.
 #[derive(Debug, Clone, PartialEq, Eq)]

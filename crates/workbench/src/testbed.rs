@@ -8,7 +8,8 @@ use serde_json::json;
 use tresse_experiment::keys::stopping_rule::Asked;
 use tresse_experiment::{Diagnostic, Loaded, Plan};
 use tresse_lab::runner::On;
-use tresse_lab::{Options, Report, Testbed, Watch};
+use tresse_lab::{Options, Watch};
+use tresse_results::{Report, Testbed};
 use tresse_testbed::How;
 use tresse_units::output_file::write_whole;
 

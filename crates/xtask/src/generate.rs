@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use tresse_experiment::read::built_in;
 use tresse_reproduction::pages::{Stored, papers, scoreboard, times};
@@ -78,12 +80,30 @@ fn kept(root: &Path) -> Result<Vec<File>, String> {
         File::new("validation/twin/README.md", twin_page::page(root)?),
         File::new("docs/reproduction.md", scoreboard(&stored)),
         File::new("docs/reference/experiment.schema.json", tresse_workbench::schema() + "\n"),
+        File::new("python/tresse/keys.py", python_keys(root)?),
         File::new("papers/results/times.toml", times(&stored)),
     ];
     for name in built_in::names() {
         files.push(experiment(root, name)?);
     }
     Ok(files)
+}
+
+/// The keys of an experiment as Python's types. What makes them is in Python, as are those who read it.
+fn python_keys(root: &Path) -> Result<String, String> {
+    let wrong = |e: &dyn std::fmt::Display| format!("python3 scripts/python-keys: {e}");
+    let mut command = Command::new("python3");
+    let command = command.arg(root.join("scripts/python-keys")).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().map_err(|e| wrong(&e))?;
+    let mut input = child.stdin.take().expect("a pipe");
+    // It reads everything before it writes.
+    input.write_all(tresse_workbench::schema().as_bytes()).map_err(|e| wrong(&e))?;
+    drop(input);
+    let output = child.wait_with_output().map_err(|e| wrong(&e))?;
+    if !output.status.success() {
+        return Err(wrong(&output.status));
+    }
+    String::from_utf8(output.stdout).map_err(|e| wrong(&e))
 }
 
 /// The pages that are only in the site.
@@ -99,7 +119,7 @@ fn pages_of_site(root: &Path) -> Result<Vec<File>, String> {
         keys_page::pages(tresse_experiment::schema().as_value()),
     ];
     let reference = reference.into_iter().flatten().map(|(path, text)| (format!("reference/{path}"), text));
-    let explained = [("columns", tresse_lab::store::explain()), ("metrics", metrics::page())];
+    let explained = [("columns", tresse_results::tables::explain()), ("metrics", metrics::page())];
     let explained = explained.map(|(name, text)| (format!("explain/{name}.md"), text));
     let pages = papers.into_iter().chain(reference).chain(explained);
     Ok(pages.map(|(path, text)| File::new(format!("docs/{path}"), text)).collect())

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use tresse_lab::Status;
 use tresse_reproduction::pages::{Reproduced, Reproduction, Runs, Stored};
 use tresse_reproduction::paper::{self, Paper};
+use tresse_results::Status;
 
 /// Keeps the complete runs in the folders of `runs`, each in place of an earlier one; kept results of other
 /// experiments stay.

@@ -27,7 +27,12 @@ export interface MetricInfo {
   /** In words; empty if it has none. */
   unit: string;
   meaning: string;
+  /** Its place in tables until the reader chooses others. */
+  shown?: { of: ShownOf; place: number };
 }
+
+/** Cases whose flows are active together; those whose flows come one by one; those with jobs; all cases, last. */
+export type ShownOf = "rates" | "completion" | "jobs" | "all";
 
 export interface RunHead {
   /** Unique among the runs of the page: the name of its folder. */
@@ -42,8 +47,12 @@ export interface RunHead {
     title: string;
     source: string;
     about: string;
-    /** The experiment as it was run, as TOML. */
+    /** The experiment as it was run, as TOML: to be read by people. */
     resolved: string;
+    /** The same, without what is only read or judged by. */
+    keys: Record<string, Setting>;
+    /** Where its published numbers come from. */
+    published_source?: string;
     /** Whether it has published numbers or claims. */
     is_published?: boolean;
   };
@@ -72,6 +81,9 @@ export interface RunHead {
   /** Its networks: usually one; the JSON of number i is the table `network-i`, a {@link Network}. */
   networks: NetworkHead[];
 }
+
+/** A value of a key. */
+export type Setting = string | number | boolean | Setting[] | { [key: string]: Setting };
 
 /** `killed`: its process is gone without reporting how it ended. `gave-up`: flows waited forever. */
 export type RunState = "complete" | "under-way" | "interrupted" | "gave-up" | "killed";

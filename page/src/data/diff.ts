@@ -9,14 +9,10 @@ export interface SettingDifference {
   values: (string | null)[];
 }
 
-/** Keys that are only for readers or for judging change no result. */
-const WORDS = /^(title|source|about|rows|claims|figures|published)\b/;
-
 export function differentSettings(head: PageHead): SettingDifference[] {
-  const all = head.runs.map((run) => settings(run.experiment.resolved));
+  const all = head.runs.map((run) => settings(run.experiment.keys));
   const keys = new Set(all.flatMap((own) => [...own.keys()]));
   return [...keys]
-    .filter((key) => !WORDS.test(key))
     .map((key) => ({ key, values: all.map((own) => own.get(key) ?? null) }))
     .filter(({ values }) => new Set(values).size > 1);
 }

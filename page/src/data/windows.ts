@@ -1,7 +1,7 @@
 /** The rates of flows in windows of time. */
 import { magnitude } from "./cases";
 import type { CaseResult, Metrics, RunHead, WindowResult } from "./contract";
-import { settings } from "./settings";
+import { isTable } from "./settings";
 import { halfWidth95 } from "./stats";
 
 /** A window by its name; or a group in it, or one subflow of the group's only flow. */
@@ -44,10 +44,11 @@ export function intervalsIn(result: CaseResult, at: InWindow): Metrics {
 /** The windows of an experiment with their two ends as written, in the order of time. */
 export function windowEnds(run: RunHead): Map<string, [string, string]> {
   const all: [string, [string, string]][] = [];
-  for (const [key, value] of settings(run.experiment.resolved)) {
-    const name = /^measure\.windows\.(.*)$/.exec(key)?.[1]?.replaceAll('"', "");
-    const [from, to] = [...value.matchAll(/"([^"]*)"/g)].map((found) => found[1] ?? "");
-    if (name && from && to) all.push([name, [from, to]]);
+  const measure = run.experiment.keys.measure;
+  const windows = isTable(measure) && isTable(measure.windows) ? measure.windows : {};
+  for (const [name, ends] of Object.entries(windows)) {
+    const [from, to] = Array.isArray(ends) ? ends : [];
+    if (typeof from === "string" && typeof to === "string") all.push([name, [from, to]]);
   }
   const at = (time: string) => magnitude(time) ?? 0;
   all.sort(([, a], [, b]) => at(a[0]) - at(b[0]) || at(a[1]) - at(b[1]));

@@ -1,20 +1,25 @@
 /** Which metrics the table of results shows: those of the program's own table, and those that the reader chooses. */
-import type { PageHead } from "../data/contract";
+import type { PageHead, ShownOf } from "../data/contract";
 import { capitalised, shortName } from "../data/format";
 import type { Measured } from "../data/results";
+import { isTable } from "../data/settings";
 
 /** The metrics that the experiment's own table names: `[measure] table = ["…"]`. */
 function ownTable(head: PageHead): string[] {
   return head.runs.flatMap((run) => {
-    const section = /^\[measure\][^[]*?^table = \[([^\]]*)\]/m.exec(run.experiment.resolved);
-    return [...(section?.[1] ?? "").matchAll(/"([^"]+)"/g)].map((found) => found[1] ?? "");
+    const measure = run.experiment.keys.measure;
+    const table = isTable(measure) ? measure.table : undefined;
+    return Array.isArray(table) ? table.map(String) : [];
   });
 }
 
-const GOODPUT = ["goodput_mean_bps", "goodput_p10_bps", "goodput_p90_bps"];
-const COMPLETION = ["fct_mean_s", "fct_p50_s", "fct_p99_s", "slowdown_p50_ratio", "slowdown_p99_ratio"];
-const JOBS = ["jct_mean_s", "jct_p99_s", "job_deadline_miss_ratio"];
-const OTHERS = ["rtt_mean_s", "timeouts", "retransmissions_pkts", "drops_pkts", "flows"];
+/** The metrics that are shown of cases of this kind, in their order. */
+function shown(head: PageHead, of: ShownOf): string[] {
+  const own = Object.entries(head.metrics).flatMap(([name, { shown }]) =>
+    shown?.of === of ? [{ name, place: shown.place }] : [],
+  );
+  return own.sort((a, b) => a.place - b.place).map(({ name }) => name);
+}
 
 /** Whether flows arrive one by one, so that their completion times matter. */
 function hasArrivals(head: PageHead): boolean {
@@ -27,8 +32,9 @@ function hasArrivals(head: PageHead): boolean {
 export function defaultColumns(head: PageHead, rows: Measured[]): string[] {
   const published = rows.flatMap((row) => Object.keys(row.published));
   const own = ownTable(head);
-  const main = own.length > 0 ? own : hasArrivals(head) ? COMPLETION : GOODPUT;
-  const all = [...new Set([...main, ...published, ...(own.length > 0 ? [] : JOBS), ...OTHERS])];
+  const main = own.length > 0 ? own : shown(head, hasArrivals(head) ? "completion" : "rates");
+  const jobs = own.length > 0 ? [] : shown(head, "jobs");
+  const all = [...new Set([...main, ...published, ...jobs, ...shown(head, "all")])];
   return all.filter((metric) => rows.some((row) => has(row, metric)));
 }
 

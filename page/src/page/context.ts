@@ -48,8 +48,7 @@ export function intervals(head: PageHead): string {
 
 /** The source of a run's published numbers. */
 export function publishedSource(run: RunHead | undefined): string {
-  const section = /^\[published\][^[]*?^source = "([^"\n]*)"/m.exec(run?.experiment.resolved ?? "");
-  return section?.[1] ?? "";
+  return run?.experiment.published_source ?? "";
 }
 
 export function ofHowMany(n: number, what: string): string {

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claims::{Kind, Verdict};
-use tresse_lab::State;
 use tresse_reproduction::metric_display;
 use tresse_reproduction::pages::{Reproduced, Reproduction, Testbed, section};
+use tresse_results::State;
 
 use crate::table::Table;
 use crate::width::sentence;

@@ -2,11 +2,11 @@
 
 use std::fmt::{self, Write};
 
+use tresse_experiment::keys::metrics::compared;
 use tresse_reproduction::metric_display;
 use tresse_workbench::compare::Pairs;
 use tresse_workbench::compare::two::Pair;
 
-use crate::columns::USUAL;
 use crate::table::Table;
 use crate::width::sentence;
 
@@ -76,7 +76,7 @@ fn table(pair: &Pair) -> Table {
         });
         let is_shown = |name: &String| match &pair.named {
             Some(named) => named.contains(name),
-            None => USUAL.contains(&&**name),
+            None => compared().any(|usual| usual == name),
         };
         for (part, name, values) in whole.chain(groups).filter(|(_, name, _)| is_shown(name)) {
             let number =

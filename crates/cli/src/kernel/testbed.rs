@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command as Process;
 
 use tresse_experiment::keys::stopping_rule::Asked;
-use tresse_lab::State;
+use tresse_results::State;
 use tresse_workbench::own_code::OwnCode;
 use tresse_workbench::python;
 use tresse_workbench::testbed::{self, Request, Scale, Truth};

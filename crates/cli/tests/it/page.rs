@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use tresse_report::tables::read::read;
+use tresse_results::store::read::read;
 
 use crate::common::{fails, own_controller, tresse};
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
-use tresse_lab::record::packet::Kind;
+use tresse_results::record::packet::Kind;
 
 use super::mptcp::{End, Ends};
 use super::packet::Packet;

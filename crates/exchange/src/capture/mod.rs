@@ -9,7 +9,7 @@ mod pcapng;
 mod tcp;
 mod udp;
 
-use tresse_lab::record::packet::Kind;
+use tresse_results::record::packet::Kind;
 
 pub(crate) use self::connections::Connections;
 pub(crate) use self::packet::Packet;

@@ -1,6 +1,6 @@
 //! The packets of a capture.
 
-use tresse_lab::record::packet::Kind;
+use tresse_results::record::packet::Kind;
 
 use crate::key::Key;
 
@@ -25,7 +25,7 @@ pub(crate) struct Packet {
     pub answers: Option<u32>,
     /// For a sprayed connection.
     pub path: Option<u32>,
-    /// The index in [`ECN`](tresse_lab::record::packet::Packet::ECN).
+    /// The index in [`ECN`](tresse_results::record::packet::Packet::ECN).
     pub ecn: u8,
     pub echo: u32,
     pub cwr: bool,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use etherparse::{TcpHeader, TcpOptions};
-use tresse_lab::record::packet::Kind;
+use tresse_results::record::packet::Kind;
 
 use super::connections::{Connection, ends, first_numbers, nonces};
 use super::frame::{Frame, Ip, tcp};

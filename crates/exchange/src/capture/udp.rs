@@ -16,7 +16,7 @@
 //!
 //! Numbers are in network byte order. The payload follows data.
 
-use tresse_lab::record::packet::Kind;
+use tresse_results::record::packet::Kind;
 
 use super::connections::Connection;
 use super::frame::udp;

@@ -7,7 +7,7 @@ use flate2::{Compression, GzBuilder};
 use serde_json::{Map, Value, json};
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::wanted::Wanted;
-use tresse_lab::Finished;
+use tresse_results::Finished;
 
 use super::case::{label, plan, planned};
 use super::flows::{Flow, read};

@@ -7,7 +7,7 @@ use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::wanted::Wanted;
-use tresse_lab::record::packet::{Kind, Packet as Recorded};
+use tresse_results::record::packet::{Kind, Packet as Recorded};
 
 use super::table::{Table, damaged};
 use crate::capture::Packet;

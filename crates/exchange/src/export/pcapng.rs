@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::wanted::Wanted;
-use tresse_lab::Finished;
+use tresse_results::Finished;
 
 use super::case::{Case, label, the_only};
 use super::packets::Rows;

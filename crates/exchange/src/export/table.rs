@@ -7,32 +7,17 @@ use std::path::Path;
 use arrow_array::{BooleanArray, RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
 use arrow_select::filter::filter_record_batch;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
 use tresse_experiment::keys::wanted::Wanted;
-use tresse_lab::store::sums::check_table;
-use tresse_lab::store::{self, Values};
-use tresse_lab::{Finished, State};
+use tresse_results::store::Values;
+use tresse_results::store::parquet::{ParquetRecordBatchReader, reader};
+use tresse_results::store::sums::check_table;
+use tresse_results::tables::{self, TABLES};
+use tresse_results::{Finished, State};
 use tresse_units::input_file;
 
-/// How a run gets an optional table.
-const REMEDIES: [(&str, &str); 9] = [
-    ("jobs", "only workloads with jobs have one (`tresse explain jobs`)"),
-    ("links", "run the experiment again with `[measure] links = true`"),
-    (
-        "samples",
-        "run the experiment again with `[measure] samples = \"1ms\"`, or `--set measure.samples=1ms`",
-    ),
-    ("queues", "run the experiment again with `[measure] samples = \"1ms\"` and `links = true`"),
-    ("paths", "run the experiment again with `[measure] samples = \"1ms\"`"),
-    ("rtts", "run the experiment again with `[measure] rtt = true`"),
-    ("lengths", "run the experiment again with `[measure] queues = \"100us\"`"),
-    (
-        "packets",
-        "run the experiment again with `[measure] packets = { hosts = [0] }`, or `--set measure.packets.hosts=[0]`",
-    ),
-    ("convergence", "run the experiment again with `[measure] samples = \"1ms\"` and `convergence = {}`"),
-];
+/// Rows that are read together.
+const ROWS: usize = 1024;
 
 /// `NAME.parquet` of a run.
 pub(super) struct Table {
@@ -82,19 +67,16 @@ impl Row<'_> {
 impl Table {
     /// A table that the run must have.
     pub fn open(run: &Path, name: &str) -> Result<Self, Diagnostic> {
-        let known: Vec<&str> = store::names().collect();
-        if !known.contains(&name) {
+        let Some(info) = TABLES.iter().find(|table| table.name == name) else {
+            let known: Vec<&str> = tables::names().collect();
             let hint = did_you_mean(name, known.iter().copied());
             let message = format!("there is no table `{name}`{hint} (available: {})", known.join(", "));
             return Err(Diagnostic::input(message).of(format!("--table {name}")));
-        }
+        };
         Self::find(run, name)?.ok_or_else(|| {
             let missing = Diagnostic::input(format!("the run has no {name}.parquet"));
             let missing = missing.of(run.display().to_string());
-            match REMEDIES.iter().find(|(table, _)| *table == name) {
-                Some((_, remedy)) => missing.hint(*remedy),
-                None => missing,
-            }
+            if info.remedy.is_empty() { missing } else { missing.hint(info.remedy) }
         })
     }
 
@@ -122,8 +104,7 @@ impl Table {
             }
             Err(_) => return Ok(None),
         };
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| damaged(&shown, &e))?;
-        let reader = builder.build().map_err(|e| damaged(&shown, &e))?;
+        let reader = reader(file, ROWS).map_err(|e| damaged(&shown, &e))?;
         Ok(Some(Self { path: shown, reader }))
     }
 

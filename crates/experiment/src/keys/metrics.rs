@@ -1,6 +1,7 @@
 //! What is measured: each metric is one row, from which the checks of files, the schema and the tables of
 //! `tresse explain metrics` are made.
 
+use serde::Serialize;
 use tresse_fabric::Locality;
 
 /// A metric, or a key of the optimum.
@@ -14,6 +15,62 @@ pub struct MetricRow {
     pub of: Of,
     /// What it means, for the page of results.
     pub meaning: &'static str,
+    /// Whether the value of a case is the sum of the values of its seeds: of counts, and of sums over all flows or
+    /// ports. Every other one is a mean, a percentile or an extreme.
+    pub is_total: bool,
+    /// How it follows from a column of `flows.parquet`, over flows that have a value there; `None` if it has code of
+    /// its own.
+    pub value: Option<(Summary, &'static str)>,
+    /// Its place in a table of results whose experiment names no metrics; `None` if it is not shown there.
+    pub shown: Option<Shown>,
+}
+
+/// How one value is made of those of many flows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Summary {
+    /// Their sum; 0 of none.
+    Sum,
+    /// Their mean.
+    Mean,
+    /// The smallest value that so many per cent of them do not exceed: 0 is the smallest, 100 the largest.
+    Percentile(u8),
+}
+
+/// Where a metric is in tables whose experiment names no metrics. The order of the tables is that of these values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Shown {
+    /// The kind of cases that it is shown for.
+    pub of: Kind,
+    /// Its place among those of this kind.
+    pub place: u8,
+    /// Whether it is also shown where whole runs, or the points of a sweep, are compared.
+    pub compared: bool,
+}
+
+/// A kind of cases, or of what is shown of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Cases whose flows are active together, so that rates count.
+    Rates,
+    /// Cases whose flows come one by one, so that completion times count.
+    Completion,
+    /// Cases with jobs.
+    Jobs,
+    /// All cases, after the others.
+    All,
+}
+
+impl Kind {
+    /// Its name on the page and in Python.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rates => "rates",
+            Self::Completion => "completion",
+            Self::Jobs => "jobs",
+            Self::All => "all",
+        }
+    }
 }
 
 /// What a metric is defined for.
@@ -45,6 +102,32 @@ impl Of {
     }
 }
 
+impl MetricRow {
+    const fn new(of: Of, name: &'static str, unit: &'static str, meaning: &'static str) -> Self {
+        Self { name, unit, of, meaning, is_total: false, value: None, shown: None }
+    }
+
+    /// It adds up over seeds.
+    const fn total(self) -> Self {
+        Self { is_total: true, ..self }
+    }
+
+    /// It is this summary of a column of `flows.parquet`.
+    const fn is(self, summary: Summary, column: &'static str) -> Self {
+        Self { value: Some((summary, column)), ..self }
+    }
+
+    /// It is shown, at this place among those of its kind.
+    const fn shown(self, of: Kind, place: u8) -> Self {
+        Self { shown: Some(Shown { of, place, compared: false }), ..self }
+    }
+
+    /// The same, also where runs are compared.
+    const fn compared(self, of: Kind, place: u8) -> Self {
+        Self { shown: Some(Shown { of, place, compared: true }), ..self }
+    }
+}
+
 impl AsRef<str> for MetricRow {
     fn as_ref(&self) -> &str {
         self.name
@@ -56,36 +139,21 @@ pub fn find(rows: &'static [MetricRow], name: &str) -> Option<&'static MetricRow
     rows.iter().find(|row| row.name == name)
 }
 
-/// The metrics of cases and parts that add up over seeds: counts, and sums over all flows or ports. Every other one is
-/// a mean, a percentile or an extreme.
-const TOTALS: [&str; 22] = [
-    "goodput_total_bps",
-    "flows",
-    "unfinished_flows",
-    "deadline_flows",
-    "deadline_misses",
-    "delivered_bytes",
-    "timeouts",
-    "retransmissions_pkts",
-    "drops_pkts",
-    "lost_pkts",
-    "marks_pkts",
-    "trims_pkts",
-    "pauses",
-    "paused_s",
-    "headroom_drops_pkts",
-    "mark_cuts",
-    "unconverged",
-    "sharing_flows",
-    "terminated_flows",
-    "jobs",
-    "simulated_s",
-    "packet_hops",
-];
-
 /// Whether the value of a case is the sum of the values of its seeds.
 pub fn is_total(name: &str) -> bool {
-    TOTALS.contains(&name)
+    find(METRICS, name).is_some_and(|row| row.is_total)
+}
+
+/// The metrics shown where whole runs, or the points of a sweep, are compared, in their order there.
+pub fn compared() -> impl Iterator<Item = &'static str> {
+    shown().into_iter().filter(|(shown, _)| shown.compared).map(|(_, name)| name)
+}
+
+/// The metrics that tables of results show, in their order there.
+pub fn shown() -> Vec<(Shown, &'static str)> {
+    let mut all: Vec<_> = METRICS.iter().filter_map(|row| Some((row.shown?, row.name))).collect();
+    all.sort();
+    all
 }
 
 /// The metrics of a layer: what its links carried, and how long its queues were.
@@ -94,57 +162,57 @@ pub fn of_layers() -> impl Iterator<Item = &'static str> {
 }
 
 macro_rules! rows {
-    ($($of:ident $name:literal $unit:literal $meaning:literal;)*) => {
-        &[$(MetricRow { name: $name, unit: $unit, of: Of::$of, meaning: $meaning }),*]
+    ($($of:ident $name:literal $unit:literal $meaning:literal $(. $more:ident($($value:expr),*))*;)*) => {
+        &[$(MetricRow::new(Of::$of, $name, $unit, $meaning)$(.$more($($value),*))*),*]
     };
 }
 
 /// The metrics of a case.
 pub const METRICS: &[MetricRow] = rows! {
-    Flows "goodput_mean_bps" "bit/s" "a flow's delivered payload over its lifetime, the mean over flows";
-    Flows "goodput_p10_bps" "bit/s" "at least 10 % of the flows had no more";
-    Flows "goodput_p50_bps" "bit/s" "at least half of the flows had no more";
-    Flows "goodput_p90_bps" "bit/s" "at least 90 % of the flows had no more";
-    Flows "goodput_min_bps" "bit/s" "the lowest";
-    Flows "goodput_max_bps" "bit/s" "the highest";
-    Flows "goodput_total_bps" "bit/s" "the sum over all flows: a rate of the network only if they were all active at the same time";
+    Flows "goodput_mean_bps" "bit/s" "a flow's delivered payload over its lifetime, the mean over flows" .is(Summary::Mean, "goodput_bps") .compared(Kind::Rates, 0);
+    Flows "goodput_p10_bps" "bit/s" "at least 10 % of the flows had no more" .is(Summary::Percentile(10), "goodput_bps") .compared(Kind::Rates, 1);
+    Flows "goodput_p50_bps" "bit/s" "at least half of the flows had no more" .is(Summary::Percentile(50), "goodput_bps");
+    Flows "goodput_p90_bps" "bit/s" "at least 90 % of the flows had no more" .is(Summary::Percentile(90), "goodput_bps") .compared(Kind::Rates, 2);
+    Flows "goodput_min_bps" "bit/s" "the lowest" .is(Summary::Percentile(0), "goodput_bps");
+    Flows "goodput_max_bps" "bit/s" "the highest" .is(Summary::Percentile(100), "goodput_bps");
+    Flows "goodput_total_bps" "bit/s" "the sum over all flows: a rate of the network only if they were all active at the same time" .total();
     Flows "jain_ratio" "" "Jain's index of these rates, (Σx)² / (n Σx²): 1 if all are equal, 1/n if one flow has everything";
-    Flows "fct_mean_s" "s" "flow completion time, from a flow's start to the arrival of its last byte, the mean";
-    Flows "fct_p50_s" "s" "at least half of the flows took no longer";
-    Flows "fct_p99_s" "s" "at least 99 % of the flows took no longer";
+    Flows "fct_mean_s" "s" "flow completion time, from a flow's start to the arrival of its last byte, the mean" .compared(Kind::Completion, 0);
+    Flows "fct_p50_s" "s" "at least half of the flows took no longer" .shown(Kind::Completion, 1);
+    Flows "fct_p99_s" "s" "at least 99 % of the flows took no longer" .compared(Kind::Completion, 2);
     Flows "fct_max_s" "s" "the slowest flow";
     Flows "slowdown_mean_ratio" "" "completion time over the ideal one (`tresse explain measurement`), the mean";
-    Flows "slowdown_p50_ratio" "" "at least half of the flows had no more";
-    Flows "slowdown_p99_ratio" "" "at least 99 % of the flows had no more";
+    Flows "slowdown_p50_ratio" "" "at least half of the flows had no more" .shown(Kind::Completion, 3);
+    Flows "slowdown_p99_ratio" "" "at least 99 % of the flows had no more" .shown(Kind::Completion, 4);
     Flows "cwnd_mean_pkts" "packets" "the mean window over all rounds of all subflows";
-    Flows "subflows_opened_mean" "" "subflows that a flow's path manager opened, the mean over flows";
-    Flows "flows" "" "flows that finished or were stopped";
-    Flows "unfinished_flows" "" "flows that were stopped, including by the end of the case";
-    Flows "deadline_flows" "" "flows known to have met or missed their deadline: those that finished, and those that were stopped after it";
-    Flows "deadline_misses" "" "flows that missed their deadline";
+    Flows "subflows_opened_mean" "" "subflows that a flow's path manager opened, the mean over flows" .is(Summary::Mean, "opened");
+    Flows "flows" "" "flows that finished or were stopped" .total() .shown(Kind::All, 4);
+    Flows "unfinished_flows" "" "flows that were stopped, including by the end of the case" .total();
+    Flows "deadline_flows" "" "flows known to have met or missed their deadline: those that finished, and those that were stopped after it" .total();
+    Flows "deadline_misses" "" "flows that missed their deadline" .total();
     Flows "deadline_miss_ratio" "" "the share of `deadline_flows` that missed their deadline";
-    Flows "delivered_bytes" "bytes" "payload of these flows that was delivered";
-    Flows "timeouts" "" "retransmission timeouts of all flows; a lost SYN, which waits for one too, is not counted";
+    Flows "delivered_bytes" "bytes" "payload of these flows that was delivered" .is(Summary::Sum, "delivered_bytes") .total();
+    Flows "timeouts" "" "retransmission timeouts of all flows; a lost SYN, which waits for one too, is not counted" .is(Summary::Sum, "timeouts") .total() .compared(Kind::All, 1);
     Cases "timeouts_min" "" "the number in the round of the pattern with the fewest";
     Cases "timeouts_mean" "" "the mean per round of the pattern";
     Cases "timeouts_max" "" "the number in the round with the most";
-    Flows "retransmissions_pkts" "packets" "segments retransmitted on the same subflow; those sent again on another one do not count";
-    Cases "drops_pkts" "packets" "packets for which a queue had no room, or that could not be marked (`non_ect = \"drop\"`)";
-    Cases "lost_pkts" "packets" "packets that ports lost by their loss probability, or with a link that failed";
-    Cases "marks_pkts" "packets" "packets that were marked, each counted once, at the first port that marked it";
-    Cases "trims_pkts" "packets" "packets that a port cut to their header (`trim` of `[fabric]`); missing if there are none";
-    Cases "pauses" "" "with `pfc` of `[fabric]`: how often a port was paused, all ports together; this and the next two are missing if no port was";
-    Cases "paused_s" "s" "how long ports were paused, summed over ports";
-    Cases "headroom_drops_pkts" "packets" "drops caused by a headroom that was too small";
-    Flows "mark_cuts" "" "windows that were cut for a mark";
-    Groups "rtt_mean_s" "s" "with `[measure] rtt = true`: the round-trip time that an ACK reports, the mean over ACKs";
+    Flows "retransmissions_pkts" "packets" "segments retransmitted on the same subflow; those sent again on another one do not count" .is(Summary::Sum, "retransmissions") .total() .compared(Kind::All, 2);
+    Cases "drops_pkts" "packets" "packets for which a queue had no room, or that could not be marked (`non_ect = \"drop\"`)" .total() .shown(Kind::All, 3);
+    Cases "lost_pkts" "packets" "packets that ports lost by their loss probability, or with a link that failed" .total();
+    Cases "marks_pkts" "packets" "packets that were marked, each counted once, at the first port that marked it" .total();
+    Cases "trims_pkts" "packets" "packets that a port cut to their header (`trim` of `[fabric]`); missing if there are none" .total();
+    Cases "pauses" "" "with `pfc` of `[fabric]`: how often a port was paused, all ports together; this and the next two are missing if no port was" .total();
+    Cases "paused_s" "s" "how long ports were paused, summed over ports" .total();
+    Cases "headroom_drops_pkts" "packets" "drops caused by a headroom that was too small" .total();
+    Flows "mark_cuts" "" "windows that were cut for a mark" .is(Summary::Sum, "mark_cuts") .total();
+    Groups "rtt_mean_s" "s" "with `[measure] rtt = true`: the round-trip time that an ACK reports, the mean over ACKs" .shown(Kind::All, 0);
     Groups "rtt_p50_s" "s" "at least half of the ACKs reported no more, to within 1/128 of it";
     Groups "rtt_p90_s" "s" "at least 90 % of the ACKs reported no more, to within 1/128 of it";
     Groups "rtt_p99_s" "s" "at least 99 % of the ACKs reported no more, to within 1/128 of it";
     Groups "rtt_max_s" "s" "the longest";
     Cases "convergence_mean_s" "s" "with `[measure] convergence = {}`: how long a subflow took to converge, the mean over those that did";
     Cases "convergence_max_s" "s" "the longest";
-    Cases "unconverged" "" "how often a subflow did not converge before the next event";
+    Cases "unconverged" "" "how often a subflow did not converge before the next event" .total();
     Layers "utilisation_mean_ratio" "" "what a port admitted over what its link could carry in the run, each direction separately, the mean over all ports";
     Layers "utilisation_min_ratio" "" "the lowest";
     Layers "utilisation_p10_ratio" "" "at least 10 % of the ports had no more";
@@ -155,21 +223,21 @@ pub const METRICS: &[MetricRow] = rows! {
     Layers "queue_p50_pkts" "packets" "at least half of the observations of ports had no more";
     Layers "queue_p99_pkts" "packets" "at least 99 % of the observations of ports had no more";
     Layers "queue_max_pkts" "packets" "the longest queue observed";
-    Cases "sharing_flows" "" "flows with two subflows that shared a port that is not on all routes; this and the next four exist only under `path-sharing` with fixed routes, otherwise `no_sharing_score` says why not";
-    Cases "terminated_flows" "" "flows in which the path manager closed a subflow";
+    Cases "sharing_flows" "" "flows with two subflows that shared a port that is not on all routes; this and the next four exist only under `path-sharing` with fixed routes, otherwise `no_sharing_score` says why not" .total();
+    Cases "terminated_flows" "" "flows in which the path manager closed a subflow" .total();
     Cases "sharing_precision_ratio" "" "the share of these in which two subflows shared a port (`tresse explain path-sharing`)";
     Cases "sharing_recall_ratio" "" "the share of the flows with a shared port in which a subflow was closed";
     Cases "sharing_f_ratio" "" "F, the harmonic mean of the two";
-    Cases "jobs" "" "jobs that ended";
-    Cases "jct_mean_s" "s" "job completion time, from the start of a job's first flow until everything that it waits for is done, the mean";
+    Cases "jobs" "" "jobs that ended" .total();
+    Cases "jct_mean_s" "s" "job completion time, from the start of a job's first flow until everything that it waits for is done, the mean" .compared(Kind::Jobs, 0);
     Cases "jct_p50_s" "s" "at least half of the jobs took no longer";
-    Cases "jct_p99_s" "s" "at least 99 % of the jobs took no longer";
+    Cases "jct_p99_s" "s" "at least 99 % of the jobs took no longer" .compared(Kind::Jobs, 1);
     Cases "jct_max_s" "s" "the slowest job";
-    Cases "job_deadline_miss_ratio" "" "of the ended jobs with a deadline, the share that missed it";
+    Cases "job_deadline_miss_ratio" "" "of the ended jobs with a deadline, the share that missed it" .shown(Kind::Jobs, 2);
     Cases "offered_bisection_ratio" "" "for arrivals at a load: their payload over what the narrowest tier of the network can carry of such flows (`tresse explain poisson`)";
     Cases "offered_access_ratio" "" "the same, over what the links of the sending hosts can carry";
-    Cases "simulated_s" "s" "simulated time, summed over all seeds";
-    Cases "packet_hops" "" "packets that entered a port, counted once for every port";
+    Cases "simulated_s" "s" "simulated time, summed over all seeds" .total();
+    Cases "packet_hops" "" "packets that entered a port, counted once for every port" .total();
 };
 
 /// The metrics of a window, of its groups, and of subflows.
@@ -222,8 +290,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn totals_are_metrics() {
-        assert!(TOTALS.iter().all(|name| find(METRICS, name).is_some()));
+    fn what_is_shown_has_a_place_of_its_own() {
+        let all = shown();
+        let places: Vec<_> = all.iter().map(|(shown, _)| (shown.of, shown.place)).collect();
+        assert!(places.windows(2).all(|two| two[0] < two[1]), "{all:?}");
     }
 
     #[test]

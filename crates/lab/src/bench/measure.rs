@@ -10,9 +10,9 @@ use tresse_units::Time;
 use tresse_workload::Action;
 
 use crate::bench::cases::Benchmark;
-use crate::clock::clock;
-use crate::record::flow::Begun;
 use crate::setup;
+use tresse_results::clock::clock;
+use tresse_results::record::flow::Begun;
 
 /// The seed of everything random.
 const SEED: u64 = 1;

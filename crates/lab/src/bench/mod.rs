@@ -10,7 +10,7 @@ use tresse_units::seconds;
 
 pub use crate::bench::compare::{Compared, Comparison, Earlier, Verdict};
 use crate::bench::measure::{Repetition, repetition};
-use crate::record::metric::percentile;
+use tresse_results::record::metric::percentile;
 
 /// What [`Bench`] is in JSON; fields are added only.
 const SCHEMA: &str = "tresse/bench/1";

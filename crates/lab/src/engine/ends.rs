@@ -5,9 +5,9 @@ use indexmap::IndexMap;
 use super::Engine;
 use super::packets::Packets;
 use crate::network::Network;
-use crate::optimum::beside::COME_AND_GO;
-use crate::record::outcome::{Outcome, Rows};
+use crate::optimum::beside;
 use crate::setup;
+use tresse_results::record::outcome::{Outcome, Rows};
 
 impl<M, W, E> Engine<'_, M, W>
 where
@@ -42,10 +42,10 @@ where
         let ended = &self.flows[first..];
         let is_round = self.is_whole && !self.is_cut;
         if !is_round {
-            self.optima.refuse(COME_AND_GO);
+            self.optima.why_none.get_or_insert_with(|| beside::COME_AND_GO.to_owned());
         }
         let optimum = match is_round && self.complete && self.pilot.is_none() && !ended.is_empty() {
-            true => self.optima.add(self.case, self.seed, ended),
+            true => beside::add(&mut self.optima, self.case, self.seed, ended),
             false => None,
         };
         if !ended.is_empty() {
@@ -71,7 +71,7 @@ where
         self.hand_on()?;
         self.hand_on_packets(true)?;
         if self.complete {
-            self.optima.add_lasting(self.case, self.seed, &self.flows, self.world.now());
+            beside::add_lasting(&mut self.optima, self.case, self.seed, &self.flows, self.world.now());
         }
         self.publish();
         let counters = || self.world.ports().into_iter().map(|port| port.counters);

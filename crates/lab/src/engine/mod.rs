@@ -27,11 +27,11 @@ use crate::engine::writer::{Writer, interval};
 use crate::link_events::Links;
 use crate::network::Network;
 use crate::observe::{Observer, observers, path_sharing_score};
-use crate::optimum::beside::Optima;
-use crate::record::flow::{Begun, Flow};
-use crate::record::outcome::Rows;
-use crate::record::progress::Progress;
 use crate::setup;
+use tresse_results::record::flow::{Begun, Flow};
+use tresse_results::record::optima::Optima;
+use tresse_results::record::outcome::Rows;
+use tresse_results::record::progress::Progress;
 
 /// Packet-hops between two checks of the stop flag: a few milliseconds of work.
 const BUDGET: u64 = 1 << 16;

@@ -8,9 +8,9 @@ use tresse_units::Time;
 
 use super::Engine;
 use crate::network::Network;
-use crate::record::flow::Begun;
-use crate::record::outcome::Rows;
-use crate::record::packet::Packet;
+use tresse_results::record::flow::Begun;
+use tresse_results::record::outcome::Rows;
+use tresse_results::record::packet::Packet;
 
 /// The number of packets that are passed on together.
 const BATCH: usize = 8192;

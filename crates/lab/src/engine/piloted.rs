@@ -8,8 +8,8 @@ use tresse_transport::{Counters, Echo};
 use tresse_units::{MICROSECOND, Time};
 
 use super::Engine;
-use crate::record::flow::Begun;
-use crate::record::outcome::Rows;
+use tresse_results::record::flow::Begun;
+use tresse_results::record::outcome::Rows;
 
 /// Replaces a scheme's controller with agents.
 pub(crate) struct Pilot {

@@ -8,9 +8,9 @@ use tresse_sim::Recording;
 
 use crate::engine::Engine;
 use crate::network::Network;
-use crate::record::outcome::{Outcome, Rows};
-use crate::record::progress::Progress;
 use crate::setup;
+use tresse_results::record::outcome::{Outcome, Rows};
+use tresse_results::record::progress::Progress;
 
 /// Runs `case` under `seed`, on up to `threads` threads. `measured` gets the flows of each round as it ends, or
 /// from time to time those that have ended since, and the samples of each interval.

@@ -6,7 +6,7 @@ use tresse_fabric::{Deadlock, Topology};
 use tresse_units::{Duration, MICROSECOND, NEVER, Time};
 
 use crate::network::Network;
-use crate::record::flow::Begun;
+use tresse_results::record::flow::Begun;
 
 /// A replication gives up when no byte has arrived for this long, ps: no delay, timeout or change
 /// takes longer than a tenth.

@@ -16,13 +16,13 @@ use tresse_experiment::plan::Case;
 use tresse_workload::Job;
 
 use crate::engine::replication;
-use crate::record::convergence::Converged;
-use crate::record::flow::Flow;
-use crate::record::outcome::{Outcome, Rows};
-use crate::record::packet::Packet;
-use crate::record::progress::Progress;
-use crate::record::sample::Interval;
 use crate::setup::{self, Undivided};
+use tresse_results::record::convergence::Converged;
+use tresse_results::record::flow::Flow;
+use tresse_results::record::outcome::{Outcome, Rows};
+use tresse_results::record::packet::Packet;
+use tresse_results::record::progress::Progress;
+use tresse_results::record::sample::Interval;
 
 /// How often progress is checked.
 const REFRESH: Duration = Duration::from_millis(50);

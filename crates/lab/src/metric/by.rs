@@ -6,13 +6,13 @@ use tresse_fabric::Locality;
 
 use crate::metric::{of_flows, of_rtts, runs};
 use crate::observe::queues;
-use crate::record::flow::Flow;
-use crate::record::metric::{By, NamedMetrics};
-use crate::record::outcome::Outcome;
+use tresse_results::record::flow::Flow;
+use tresse_results::record::metric::{By, NamedMetrics};
+use tresse_results::record::outcome::Outcome;
 
 /// The metrics of parts of the flows, and of the ports by layer. Parts without a flow are left out, and groups if all
 /// flows are in one.
-pub fn by(groups: &[String], outcomes: &[Outcome]) -> By {
+pub fn by(groups: &[String], outcomes: &[&Outcome]) -> By {
     let in_class = |place: usize, f: &Flow| {
         let (_, above, most) = SIZES[place];
         f.begun.start.bytes.is_some_and(|bytes| above < bytes && bytes <= most)
@@ -40,7 +40,7 @@ pub fn by(groups: &[String], outcomes: &[Outcome]) -> By {
 /// The metrics of the flows of each of `names`; `belongs` says whether a flow belongs to the name with that index.
 fn divide<'a>(
     names: impl Iterator<Item = &'a str>,
-    outcomes: &[Outcome],
+    outcomes: &[&Outcome],
     belongs: impl Fn(usize, &Flow) -> bool,
 ) -> IndexMap<String, NamedMetrics> {
     let flows = |place| -> Vec<&Flow> {

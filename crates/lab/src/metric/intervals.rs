@@ -7,7 +7,7 @@ use tresse_experiment::keys::metrics::is_total;
 use tresse_units::Time;
 
 use super::{Metric, mean, mean_seconds, mean_window};
-use crate::record::flow::Flow;
+use tresse_results::record::flow::Flow;
 
 /// A mean of independent flows.
 type Mean = fn(&[Flow]) -> Option<f64>;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use tresse_experiment::keys::claims::Jumps;
 use tresse_units::{Time, seconds};
 
-use crate::record::results::JumpsFound;
+use tresse_results::record::results::JumpsFound;
 
 /// The jumps of `sorted` times, ps; `None` if there is only one, or no time.
 ///

@@ -2,6 +2,7 @@
 
 pub mod by;
 pub mod fairness;
+mod flows;
 pub mod intervals;
 pub mod jct_jumps;
 pub mod summary;
@@ -11,16 +12,16 @@ use tresse_fabric::{Histogram, PfcCounters};
 use tresse_units::{Time, seconds};
 use tresse_workload::Job;
 
-use crate::metric::fairness::jain;
+use crate::metric::flows::of_flows;
 use crate::metric::intervals::by_round;
 use crate::observe::{path_sharing_score, queues};
-use crate::record::convergence::Converged;
-use crate::record::flow::Flow;
-use crate::record::metric::{Metric, NamedMetrics, percentile};
-use crate::record::outcome::Outcome;
+use tresse_results::record::convergence::Converged;
+use tresse_results::record::flow::Flow;
+use tresse_results::record::metric::{Metric, NamedMetrics, percentile};
+use tresse_results::record::outcome::Outcome;
 
 /// The metrics of a case; `outcomes` are its replications. Metrics of flows are missing before the first flow.
-pub(crate) fn of(outcomes: &[Outcome]) -> NamedMetrics {
+pub(crate) fn of(outcomes: &[&Outcome]) -> NamedMetrics {
     let flows: Vec<&Flow> = outcomes.iter().flat_map(|o| &o.flows).collect();
     let mut metrics = of_flows(&flows);
     let rounds = outcomes.iter().flat_map(|o| by_round(&o.flows));
@@ -30,7 +31,7 @@ pub(crate) fn of(outcomes: &[Outcome]) -> NamedMetrics {
         metrics.insert("timeouts_mean", Metric::Real(mean(&timeouts)));
         metrics.insert("timeouts_max", Metric::Count(max));
     }
-    let total = |f: fn(&Outcome) -> u64| Metric::Count(outcomes.iter().map(f).sum());
+    let total = |f: fn(&Outcome) -> u64| Metric::Count(outcomes.iter().map(|o| f(o)).sum());
     metrics.extend(of_rtts(outcomes.iter().flat_map(|o| &o.rtts)));
     metrics.extend(of_convergence(outcomes.iter().flat_map(|o| &o.converged)));
     metrics.extend(queues::all(runs(outcomes)));
@@ -64,7 +65,7 @@ fn of_flow_control(ports: impl Iterator<Item = PfcCounters>) -> NamedMetrics {
 }
 
 /// What is known of the ports of each run.
-fn runs(outcomes: &[Outcome]) -> impl Iterator<Item = queues::Run<'_>> + Clone {
+fn runs<'a>(outcomes: &'a [&'a Outcome]) -> impl Iterator<Item = queues::Run<'a>> + Clone {
     outcomes.iter().map(|o| (&o.links[..], o.simulated, &o.queues[..]))
 }
 
@@ -79,56 +80,6 @@ pub(crate) fn offered(case: &Case) -> NamedMetrics {
             ]
         })
         .collect()
-}
-
-/// The metrics of flows, all or some.
-fn of_flows(flows: &[&Flow]) -> NamedMetrics {
-    let mut metrics = NamedMetrics::new();
-    let mut goodput: Vec<u64> = flows.iter().map(|f| f.record.goodput()).collect();
-    goodput.sort_unstable();
-    if let (Some(&min), Some(&max)) = (goodput.first(), goodput.last()) {
-        metrics.insert("goodput_mean_bps", Metric::Real(mean(&goodput)));
-        for (name, percent) in [("goodput_p10_bps", 10), ("goodput_p50_bps", 50), ("goodput_p90_bps", 90)] {
-            metrics.insert(name, Metric::Count(percentile(&goodput, percent)));
-        }
-        metrics.insert("goodput_min_bps", Metric::Count(min));
-        metrics.insert("goodput_max_bps", Metric::Count(max));
-        metrics.insert("goodput_total_bps", Metric::Count(goodput.iter().sum()));
-        metrics.extend(jain(goodput.iter().map(|&g| g as f64)).map(|j| ("jain_ratio", Metric::Real(j))));
-    }
-    let mut fct: Vec<Time> = flows.iter().filter_map(|f| f.completion()).collect();
-    fct.sort_unstable();
-    if !fct.is_empty() {
-        metrics.insert("fct_mean_s", Metric::Real(mean_seconds(&fct)));
-        for (name, percent) in [("fct_p50_s", 50), ("fct_p99_s", 99), ("fct_max_s", 100)] {
-            metrics.insert(name, Metric::Real(seconds(percentile(&fct, percent))));
-        }
-    }
-    let mut slowdown: Vec<f64> = flows.iter().filter_map(|f| f.slowdown()).collect();
-    slowdown.sort_by(f64::total_cmp);
-    if !slowdown.is_empty() {
-        let mean = slowdown.iter().sum::<f64>() / slowdown.len() as f64;
-        metrics.insert("slowdown_mean_ratio", Metric::Real(mean));
-        for (name, percent) in [("slowdown_p50_ratio", 50), ("slowdown_p99_ratio", 99)] {
-            metrics.insert(name, Metric::Real(percentile(&slowdown, percent)));
-        }
-    }
-    if !flows.is_empty() {
-        let window = mean_window(flows.iter().copied());
-        metrics.extend(window.map(|w| ("cwnd_mean_pkts", Metric::Real(w))));
-        let opened: Vec<u64> = flows.iter().map(|f| f.record.opened.into()).collect();
-        metrics.insert("subflows_opened_mean", Metric::Real(mean(&opened)));
-    }
-    let sum = |f: fn(&Flow) -> u64| Metric::Count(flows.iter().map(|flow| f(flow)).sum());
-    metrics.insert("flows", Metric::Count(flows.len() as u64));
-    metrics.insert("unfinished_flows", sum(|f| (!f.record.complete).into()));
-    let missed: Vec<bool> = flows.iter().filter_map(|f| f.missed()).collect();
-    metrics.extend(misses(&missed, ["deadline_flows", "deadline_misses", "deadline_miss_ratio"]));
-    metrics.insert("delivered_bytes", sum(|f| f.record.bytes));
-    metrics.insert("timeouts", sum(|f| f.record.counters.timeouts));
-    metrics.insert("retransmissions_pkts", sum(|f| f.record.counters.retransmissions));
-    metrics.insert("mark_cuts", sum(|f| f.record.counters.mark_cuts));
-    metrics
 }
 
 /// The RTTs of all these together; empty if there are none.
@@ -220,9 +171,9 @@ mod tests {
     use super::*;
     use tresse_workload::Start;
 
-    use crate::optimum::beside::Optima;
-    use crate::record::flow::Begun;
     use tresse_experiment::plan::parts::Member;
+    use tresse_results::record::flow::Begun;
+    use tresse_results::record::optima::Optima;
 
     #[test]
     fn percentiles_are_values_that_occurred() {
@@ -279,7 +230,7 @@ mod tests {
     fn completion_times_windows_and_timeouts_of_a_case() {
         let first = outcome(vec![flow(0, 1, 0, 4, 15), flow(0, 3, 1, 0, 0), flow(1, 2, 5, 1, 5)]);
         let second = outcome(vec![flow(0, 10, 2, 5, 20)]);
-        let metrics = of(&[first.clone(), second.clone()]);
+        let metrics = of(&[&first, &second]);
         let value = |name: &str| metrics[name].value();
         // 1, 2, 3 and 10 ms.
         assert_eq!(
@@ -313,7 +264,7 @@ mod tests {
 
         // Of one seed the intervals are over its rounds: 1 and 5; of several over seeds: 3 and 2 a round, 6 and 2 in all.
         let of_seed = |outcome: &Outcome| -> IndexMap<String, Metric> {
-            of(std::slice::from_ref(outcome)).into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
+            of(&[outcome]).into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
         };
         let seeds = [of_seed(&first), of_seed(&second)];
         let width = |widths: IndexMap<String, f64>, name: &str| widths.get(name).copied();
@@ -339,8 +290,8 @@ mod tests {
         let mut one = outcome(vec![flow(0, 1, 2, 4, 15), flow(0, 3, 1, 5, 10), flow(1, 2, 5, 1, 5)]);
         one.simulated = 7 * MILLISECOND;
         (one.hops, one.lost, one.marks, one.trims) = (11, 12, 13, 14);
-        let of_one = of(std::slice::from_ref(&one));
-        for (name, value) in of(&[one.clone(), one]) {
+        let of_one = of(&[&one]);
+        for (name, value) in of(&[&one, &one]) {
             let single = of_one[name].value();
             let factor = if is_total(name) { 2.0 } else { 1.0 };
             assert_eq!(value.value(), factor * single, "{name}");
@@ -358,7 +309,7 @@ mod tests {
 
     #[test]
     fn without_flows_there_are_no_times() {
-        let metrics = of(&[outcome(Vec::new())]);
+        let metrics = of(&[&outcome(Vec::new())]);
         assert!(["fct_mean_s", "cwnd_mean_pkts", "timeouts_mean"].iter().all(|m| !metrics.contains_key(m)));
         assert_eq!(metrics["timeouts"], Metric::Count(0));
     }

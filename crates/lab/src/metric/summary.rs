@@ -9,13 +9,13 @@ use tresse_experiment::plan::{AxisValue, Case};
 use crate::metric::{self, by, intervals, jct_jumps};
 use crate::observe::{convergence, path_sharing_score, windows};
 use crate::optimum::beside;
-use crate::record::outcome::Outcome;
-use crate::record::results::{CaseResult, JumpsFound, Metrics, Parts, SeedResult};
+use tresse_results::record::outcome::Outcome;
+use tresse_results::record::results::{CaseResult, JumpsFound, Metrics, Parts, SeedResult};
 
 /// The results of `case`; `outcomes` are its replications. None before the first flow.
-pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -> CaseResult {
+pub fn case_result(case: &Case, outcomes: &[&Outcome], experiment: &Experiment) -> CaseResult {
     let several = if outcomes.len() > 1 { outcomes } else { &[] };
-    let seeds: Vec<SeedResult> = several.iter().map(|outcome| seed_result(case, outcome)).collect();
+    let seeds: Vec<SeedResult> = several.iter().map(|&outcome| seed_result(case, outcome)).collect();
     let (ci95, ci95_over) = match outcomes {
         [one] => (intervals::over_rounds(&one.flows), "rounds"),
         [] => (IndexMap::new(), "rounds"),
@@ -24,11 +24,11 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
     let (of_all, of_parts) = published(case, experiment);
     let optima: Vec<_> = outcomes.iter().map(|o| &o.optima).collect();
     let optimum = owned(beside::summary(&optima));
-    let why_none = optima.iter().find_map(|o| o.why_none().map(str::to_owned));
+    let why_none = optima.iter().find_map(|o| o.why_none.clone());
     let cut_short = || optimum.is_empty().then(|| "no round had finished when it ended".to_owned());
     CaseResult {
         case: axes(case),
-        digest: digest(&outcomes.iter().map(|o| (case, o.seed, o)).collect::<Vec<_>>()),
+        digest: digest(&outcomes.iter().map(|&o| (case, o.seed, o)).collect::<Vec<_>>()),
         arrivals: case.is_of_arrivals(),
         metrics: owned(metric::of(outcomes).into_iter().chain(metric::offered(case))),
         by: by(case, outcomes),
@@ -50,7 +50,7 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
 
 /// The measurements of `case` under one seed.
 fn seed_result(case: &Case, outcome: &Outcome) -> SeedResult {
-    let one = std::slice::from_ref(outcome);
+    let one = &[outcome];
     SeedResult {
         seed: outcome.seed,
         metrics: owned(metric::of(one)),
@@ -65,7 +65,7 @@ fn owned<T>(named: impl IntoIterator<Item = (&'static str, T)>) -> IndexMap<Stri
     named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn by(case: &Case, outcomes: &[Outcome]) -> Parts<Metrics> {
+fn by(case: &Case, outcomes: &[&Outcome]) -> Parts<Metrics> {
     let parts = by::by(&case.groups, outcomes).into_iter();
     let of_part = |(name, metrics)| (name, owned(metrics));
     parts.map(|(what, parts)| (what.to_owned(), parts.into_iter().map(of_part).collect())).collect()
@@ -107,7 +107,7 @@ fn published(case: &Case, experiment: &Experiment) -> (IndexMap<String, f64>, Pa
 }
 
 /// The jumps that claims refer to.
-fn jumps_found(outcomes: &[Outcome], experiment: &Experiment) -> IndexMap<String, JumpsFound> {
+fn jumps_found(outcomes: &[&Outcome], experiment: &Experiment) -> IndexMap<String, JumpsFound> {
     let claims = experiment.claims.iter().flat_map(Claim::statements);
     let claims = claims.filter_map(|claim| Some((claim, claim.jumps.as_ref()?)));
     let found = claims.filter_map(|(claim, keys)| {
@@ -119,7 +119,7 @@ fn jumps_found(outcomes: &[Outcome], experiment: &Experiment) -> IndexMap<String
 }
 
 /// Why a case has no convergence times, if they were requested.
-fn no_convergence(outcomes: &[Outcome], case: &Case) -> Option<String> {
+fn no_convergence(outcomes: &[&Outcome], case: &Case) -> Option<String> {
     case.setting.convergence?;
     let most = convergence::MOST_FLOWS;
     let flows = outcomes.iter().map(|o| o.flows.len()).max().filter(|n| *n > most);

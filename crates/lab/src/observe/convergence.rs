@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use tresse_experiment::keys::measure::Criterion;
 use tresse_units::Time;
 
-use crate::record::convergence::{Converged, Convergence};
-use crate::record::flow::Begun;
-use crate::record::sample::Sample;
+use tresse_results::record::convergence::{Converged, Convergence};
+use tresse_results::record::flow::Begun;
+use tresse_results::record::sample::Sample;
 
 /// The rate in an interval, such as that of a subflow in a row of `samples.parquet`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,8 +15,8 @@ use crate::link_events::Links;
 use crate::network::Network;
 use crate::observe::queues::QueueSampler;
 use crate::observe::sampling::Sampling;
-use crate::record::flow::Begun;
-use crate::record::outcome::{Outcome, Rows};
+use tresse_results::record::flow::Begun;
+use tresse_results::record::outcome::{Outcome, Rows};
 
 /// Measures a case while it runs. It is notified of rare events, never of packets, and does not
 /// change the simulation.

@@ -8,9 +8,9 @@ use tresse_fabric::Path;
 use tresse_path_manager::Score;
 use tresse_sim::FlowRecord;
 
-use crate::record::flow::{Begun, Flow};
-use crate::record::metric::Metric;
 use crate::setup;
+use tresse_results::record::flow::{Begun, Flow};
+use tresse_results::record::metric::Metric;
 
 /// The truth: whether any two of these paths have a port in common, there or back, beyond those that all paths
 /// between the hosts have. Virtual NICs that are mapped to one physical NIC, at either end, have its ports in

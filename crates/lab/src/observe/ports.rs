@@ -4,7 +4,7 @@ use tresse_fabric::Topology;
 use tresse_units::Time;
 
 use crate::network::{Network, PortNow};
-use crate::record::sample::PortSample;
+use tresse_results::record::sample::PortSample;
 
 /// The totals of all ports so far.
 #[derive(Debug)]

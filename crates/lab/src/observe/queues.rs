@@ -9,10 +9,10 @@ use tresse_units::{SECOND, Time};
 
 use crate::network::Network;
 use crate::observe::Observer;
-use crate::record::flow::Link;
-use crate::record::lengths::Lengths;
-use crate::record::metric::{Metric, NamedMetrics, percentile};
-use crate::record::outcome::{Outcome, Rows};
+use tresse_results::record::flow::Link;
+use tresse_results::record::lengths::Lengths;
+use tresse_results::record::metric::{Metric, NamedMetrics, percentile};
+use tresse_results::record::outcome::{Outcome, Rows};
 
 /// The data of a run's ports: their totals, how long the run lasted, ps, and the queue lengths by layer, if queues
 /// were observed.

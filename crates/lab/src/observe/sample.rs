@@ -11,8 +11,8 @@ use crate::link_events::Links;
 use crate::network::{Network, OpenSubflow, SubflowNow};
 use crate::observe::ports::Ports;
 use crate::optimum::steps::{NoOptimum, Steps};
-use crate::record::flow::Begun;
-use crate::record::sample::{Interval, PathSample, Sample};
+use tresse_results::record::flow::Begun;
+use tresse_results::record::sample::{Interval, PathSample, Sample};
 
 /// Takes the samples of a replication. Intervals are counted from the start of each round.
 #[derive(Debug)]

@@ -9,9 +9,9 @@ use crate::observe::Observer;
 use crate::observe::convergence::Converging;
 use crate::observe::sample::Sampler;
 use crate::observe::windows::Windows;
-use crate::record::flow::Begun;
-use crate::record::outcome::{Outcome, Rows};
-use crate::record::sample::{Interval, Sample};
+use tresse_results::record::flow::Begun;
+use tresse_results::record::outcome::{Outcome, Rows};
+use tresse_results::record::sample::{Interval, Sample};
 
 /// Takes the samples of a run and passes each interval on to these computations.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use tresse_experiment::plan::windows::Window;
 use tresse_units::{Time, seconds};
 
 use crate::metric::fairness::jain;
-use crate::record::metric::Metric;
-use crate::record::results::{Metrics, WindowGroup, WindowResult};
-use crate::record::sample::Sample;
+use tresse_results::record::metric::Metric;
+use tresse_results::record::results::{Metrics, WindowGroup, WindowResult};
+use tresse_results::record::sample::Sample;
 
 /// The data of a run's windows.
 #[derive(Debug)]
@@ -221,8 +221,8 @@ mod tests {
     use tresse_workload::Start;
 
     use super::*;
-    use crate::record::flow::Begun;
     use tresse_experiment::plan::parts::Member;
+    use tresse_results::record::flow::Begun;
 
     fn window(name: &str, from: u64, to: u64) -> Window {
         Window { name: name.to_owned(), from: from * MILLISECOND, to: to * MILLISECOND }

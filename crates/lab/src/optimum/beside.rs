@@ -1,7 +1,6 @@
 //! The optimum of the rounds that were simulated.
 
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
 use tresse_experiment::plan::Case;
 use tresse_optimum::distance::Distance;
 use tresse_optimum::solve::solve;
@@ -9,25 +8,9 @@ use tresse_units::Time;
 
 use super::round::Round;
 use super::{schemes, words};
-use crate::record::flow::{Begun, Flow};
-use crate::record::metric::percentile;
-
-/// The optimum of one round, and how far its flows were from it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Beside {
-    /// The optimal goodput of each flow, bit/s.
-    goodput: Vec<f64>,
-    /// The distance from there to the measured goodputs.
-    distance: Distance,
-}
-
-/// The optima of a case's rounds under one seed.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Optima {
-    rounds: Vec<Beside>,
-    /// Why a round has no optimum.
-    why_none: Option<String>,
-}
+use tresse_results::record::flow::{Begun, Flow};
+use tresse_results::record::metric::percentile;
+use tresse_results::record::optima::{Beside, Optima};
 
 /// The number of rounds of a case and seed that are compared. In an experiment with thousands of small rounds the
 /// optima would cost more than the simulation.
@@ -44,54 +27,42 @@ pub(crate) const COME_AND_GO: &str = "flows come and go, and an optimum needs fl
 /// By that much the links left to these are narrower than in their problem.
 const NOISE: f64 = 0.01;
 
-impl Optima {
-    /// Adds a round in which every flow of `flows` has finished, or was there until the end. Returns its optimal
-    /// goodputs in the order of the flows, bit/s; none after the first 16 rounds, or if there is no optimum.
-    pub fn add(&mut self, case: &Case, seed: u64, flows: &[Flow]) -> Option<&[f64]> {
-        if self.why_none.is_some() || self.rounds.len() >= MOST_ROUNDS {
-            return None;
+/// Adds a round in which every flow of `flows` has finished, or was there until the end. Returns its optimal
+/// goodputs in the order of the flows, bit/s; none after the first 16 rounds, or if there is no optimum.
+pub fn add<'a>(optima: &'a mut Optima, case: &Case, seed: u64, flows: &[Flow]) -> Option<&'a [f64]> {
+    if optima.why_none.is_some() || optima.rounds.len() >= MOST_ROUNDS {
+        return None;
+    }
+    match beside(case, seed, &flows.iter().collect::<Vec<_>>()) {
+        Ok(beside) => {
+            optima.rounds.push(beside);
+            optima.rounds.last().map(|b| &b.goodput[..])
         }
-        match beside(case, seed, &flows.iter().collect::<Vec<_>>()) {
-            Ok(beside) => {
-                self.rounds.push(beside);
-                self.rounds.last().map(|b| &b.goodput[..])
-            }
-            Err(why) => {
-                self.why_none = Some(why);
-                None
-            }
+        Err(why) => {
+            optima.why_none = Some(why);
+            None
         }
     }
+}
 
-    /// Adds those of the case's `flows` that were there from its start to its end, `duration` ps later, if the
-    /// flows that came and went carried next to nothing: at most 1 % of all bytes.
-    pub fn add_lasting(&mut self, case: &Case, seed: u64, flows: &[Flow], duration: Time) {
-        if self.why_none() != Some(COME_AND_GO) || !self.rounds.is_empty() {
-            return;
-        }
-        let lasting: Vec<&Flow> = flows
-            .iter()
-            .filter(|f| f.record.start == 0 && f.record.end == duration && !f.record.complete)
-            .collect();
-        let all: u64 = flows.iter().map(|f| f.record.bytes).sum();
-        let theirs: u64 = lasting.iter().map(|f| f.record.bytes).sum();
-        if lasting.is_empty() || (all - theirs) as f64 > NOISE * all as f64 {
-            return;
-        }
-        let beside = beside(case, seed, &lasting);
-        self.why_none = beside.as_ref().err().cloned();
-        self.rounds.extend(beside);
+/// Adds those of the case's `flows` that were there from its start to its end, `duration` ps later, if the
+/// flows that came and went carried next to nothing: at most 1 % of all bytes.
+pub fn add_lasting(optima: &mut Optima, case: &Case, seed: u64, flows: &[Flow], duration: Time) {
+    if optima.why_none.as_deref() != Some(COME_AND_GO) || !optima.rounds.is_empty() {
+        return;
     }
-
-    /// Records why a round has no optimum.
-    pub fn refuse(&mut self, why: &str) {
-        self.why_none.get_or_insert_with(|| why.to_owned());
+    let lasting: Vec<&Flow> = flows
+        .iter()
+        .filter(|f| f.record.start == 0 && f.record.end == duration && !f.record.complete)
+        .collect();
+    let all: u64 = flows.iter().map(|f| f.record.bytes).sum();
+    let theirs: u64 = lasting.iter().map(|f| f.record.bytes).sum();
+    if lasting.is_empty() || (all - theirs) as f64 > NOISE * all as f64 {
+        return;
     }
-
-    /// Why a round has no optimum.
-    pub fn why_none(&self) -> Option<&str> {
-        self.why_none.as_deref()
-    }
+    let beside = beside(case, seed, &lasting);
+    optima.why_none = beside.as_ref().err().cloned();
+    optima.rounds.extend(beside);
 }
 
 fn beside(case: &Case, seed: u64, flows: &[&Flow]) -> Result<Beside, String> {

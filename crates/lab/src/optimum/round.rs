@@ -11,8 +11,8 @@ use tresse_optimum::problem::Problem;
 
 use super::schemes::Share;
 use crate::link_events::Links;
-use crate::record::flow::Begun;
 use crate::setup;
+use tresse_results::record::flow::Begun;
 
 /// Flows of a case that are active together: nobody has finished. Their paths must be fixed: see
 /// `schemes::no_paths`.

@@ -6,8 +6,8 @@ use tresse_experiment::plan::network::Routing;
 use tresse_fabric::Balancing;
 use tresse_optimum::claims::{Claim, Price, Standing, price};
 
-use crate::record::flow::Begun;
 use crate::setup;
+use tresse_results::record::flow::Begun;
 
 /// A scheme that carries flows of a round.
 #[derive(Debug, Clone, Copy)]

@@ -8,7 +8,7 @@ use tresse_units::Time;
 use super::beside::MOST_ROUNDS;
 use super::together::Together;
 use crate::link_events::Links;
-use crate::record::flow::Begun;
+use tresse_results::record::flow::Begun;
 
 /// There is no optimum from then on.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use super::beside::why_none;
 use super::round::Round;
 use super::schemes;
 use crate::link_events::Links;
-use crate::record::flow::Begun;
+use tresse_results::record::flow::Begun;
 
 /// The optimal goodputs of those flows of a set that have not ended, integrated over time.
 ///

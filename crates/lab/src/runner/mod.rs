@@ -3,11 +3,10 @@
 mod standing;
 mod watch;
 
-use std::collections::BTreeMap;
 use std::io;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use tresse_experiment::diagnostic::Diagnostic;
@@ -15,19 +14,18 @@ use tresse_experiment::keys::Published;
 use tresse_experiment::plan::{Case, Plan};
 use tresse_experiment::read::Loaded;
 
-use crate::clock::clock;
 use crate::engine::{replication, worker};
 use crate::failures;
 use crate::metric::summary;
-use crate::record::inputs::Inputs;
-use crate::record::outcome::{Outcome, Rows};
-use crate::record::progress::Progress;
-use crate::record::report::{MODEL_VERSION, Report, Status, Testbed};
-use crate::record::results::CaseResult;
 use crate::stopping_rule::{self, Verdicts};
-use crate::store::Tables;
-use crate::store::folder::Folder;
-pub use standing::{ProgressFile, Standing};
+pub use standing::Standing;
+use tresse_results::clock::clock;
+use tresse_results::record::inputs::Inputs;
+use tresse_results::record::outcome::{Outcome, Rows};
+use tresse_results::record::progress::Progress;
+use tresse_results::record::report::{MODEL_VERSION, Report, Status, Testbed};
+use tresse_results::store::Tables;
+use tresse_results::store::folder::Folder;
 pub use watch::{Options, Planned, Watch};
 use watch::{RunFile, replications};
 
@@ -143,25 +141,30 @@ fn carry_out(
     watch.open(place, start, file);
 
     let replications: Vec<(&Case, u64)> = replications(plan, options).collect();
-    let outcomes: Vec<Mutex<Option<Outcome>>> = replications.iter().map(|_| Mutex::new(None)).collect();
+    let outcomes: Vec<OnceLock<Outcome>> = replications.iter().map(|_| OnceLock::new()).collect();
     let died: Vec<AtomicBool> = plan.cases.iter().map(|_| AtomicBool::new(false)).collect();
     // Places of replications: case by case under the first seed, then under the second, and so on.
     let mut seeds = vec![report.replications; plan.cases.len()];
     let mut places: Vec<usize> = (0..plan.cases.len() * report.replications as usize).collect();
-    // While it runs, `run.json` has the cases of which every seed is done.
-    let mut cases: BTreeMap<usize, CaseResult> = BTreeMap::new();
+    // How many of each case have ended.
+    let mut ended_of = vec![0; plan.cases.len()];
+    // While it runs, the report has the cases of which every seed is done; these are their places in the plan.
+    let mut cases: Vec<usize> = Vec::new();
     let complete = loop {
         let ended = |place: usize| {
-            let hops = outcomes[place].lock().expect("no holder of the lock panics").as_ref().map(|o| o.hops);
-            report.packet_hops += hops.unwrap_or(0);
+            report.packet_hops += outcomes[place].get().map_or(0, |outcome| outcome.hops);
             let case = place % plan.cases.len();
+            ended_of[case] += 1;
+            if ended_of[case] < seeds[case] {
+                return Ok(());
+            }
             let own = outcomes.iter().skip(case).step_by(plan.cases.len()).take(seeds[case] as usize);
-            let own: Option<Vec<Outcome>> =
-                own.map(|o| o.lock().expect("no holder of the lock panics").clone()).collect();
-            let Some(own) = own.filter(|own| own.iter().all(|o| o.complete)) else { return Ok(()) };
+            let own: Option<Vec<&Outcome>> = own.map(|o| o.get().filter(|o| o.complete)).collect();
+            let Some(own) = own else { return Ok(()) };
             report.wall_s = start.elapsed().as_secs_f64();
-            cases.insert(case, summary::case_result(&plan.cases[case], &own, &experiment));
-            report.cases = cases.values().cloned().collect();
+            let at = cases.partition_point(|&other| other < case);
+            cases.insert(at, case);
+            report.cases.insert(at, summary::case_result(&plan.cases[case], &own, &experiment));
             watch.save(&report)
         };
         let batch = Batch { replications: &replications, outcomes: &outcomes, places: &places, died: &died };
@@ -179,7 +182,9 @@ fn carry_out(
             report.claims = judged.claims;
             break true;
         }
-        cases.retain(|&case, _| more[case] == seeds[case]);
+        let mut is_done = cases.iter().map(|&case| more[case] == seeds[case]);
+        report.cases.retain(|_| is_done.next() == Some(true));
+        cases.retain(|&case| more[case] == seeds[case]);
         report.replications = more.iter().copied().max().unwrap_or(report.replications);
         report.inputs = inputs(report.replications);
         let is_next = |&place: &usize| {
@@ -191,12 +196,10 @@ fn carry_out(
         watch.plan(&places, &judged.undecided);
     };
 
-    let outcomes: Vec<Option<Outcome>> =
-        outcomes.into_iter().map(|o| o.into_inner().expect("no holder of the lock panics")).collect();
     let done: Vec<(&Case, u64, &Outcome)> = replications
         .iter()
         .zip(&outcomes)
-        .filter_map(|(&(case, seed), outcome)| outcome.as_ref().map(|o| (case, seed, o)))
+        .filter_map(|(&(case, seed), outcome)| outcome.get().map(|o| (case, seed, o)))
         .collect();
     report.status = if complete { Status::Complete } else { Status::Partial };
     report.packet_hops = done.iter().map(|(_, _, o)| o.hops).sum();
@@ -208,7 +211,7 @@ fn carry_out(
     } else {
         let result = |case: &Case| {
             let own = done.iter().filter(|(c, _, _)| std::ptr::eq(*c, case));
-            let outcomes: Vec<Outcome> = own.map(|(_, _, o)| (*o).clone()).collect();
+            let outcomes: Vec<&Outcome> = own.map(|&(_, _, o)| o).collect();
             summary::case_result(case, &outcomes, &experiment)
         };
         report.cases = plan.cases.iter().map(result).collect();
@@ -225,8 +228,8 @@ const REFRESH: Duration = Duration::from_secs(1);
 struct Batch<'a> {
     /// All possible replications.
     replications: &'a [(&'a Case, u64)],
-    /// Their outcomes; `None` for those that were never begun.
-    outcomes: &'a [Mutex<Option<Outcome>>],
+    /// Their outcomes, once they have ended.
+    outcomes: &'a [OnceLock<Outcome>],
     /// The indices of those that are run now.
     places: &'a [usize],
     /// By case: whether a controller has ended its worker, so that other seeds would show nothing new.
@@ -269,13 +272,7 @@ fn simulate(
                 progress.done.store(true, Ordering::Relaxed);
                 continue;
             }
-            let measured = |rows: Rows| match rows {
-                Rows::Flows(flows, optimum) => write(&mut |t| t.flows(case, seed, flows, optimum)),
-                Rows::Jobs(jobs) => write(&mut |t| t.jobs(case, seed, jobs)),
-                Rows::Samples(interval) => write(&mut |t| t.samples(case, seed, interval)),
-                Rows::Converged(rows) => write(&mut |t| t.converged(case, seed, rows)),
-                Rows::Packets(packets) => write(&mut |t| t.packets(case, seed, packets)),
-            };
+            let measured = |rows: Rows| write(&mut |tables| tables.add(case, seed, rows));
             let outcome = if let Some(on) = on {
                 let ended = || Diagnostic::input("what was measured cannot be written");
                 let mut measured = |rows: Rows<'_>| measured(rows).map_err(|Failed| ended());
@@ -286,12 +283,8 @@ fn simulate(
                 worker::run(case, seed, &watch.stop, progress, measured).map_err(|e| fail(no_worker(&e)))?
             }?;
             died.fetch_or(outcome.died.is_some(), Ordering::Relaxed);
-            write(&mut |t| {
-                t.links(case, seed, outcome.simulated, &outcome.links)?;
-                t.rtts(case, seed, &outcome.rtts)?;
-                t.lengths(case, seed, &outcome.queues)
-            })?;
-            *outcomes[i].lock().expect("no holder of the lock panics") = Some(outcome);
+            write(&mut |tables| tables.end(case, seed, &outcome))?;
+            let _ = outcomes[i].set(outcome); // each is run once
             let _ = tell.send(i); // nobody listens any more if something could not be written
         }
     };

@@ -2,10 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde::Serialize;
-
 use super::watch::Watch;
-use crate::record::progress::Progress;
+use tresse_results::record::progress::{Progress, ProgressFile};
 
 /// What all replications together have done.
 #[derive(Debug, Clone)]
@@ -34,36 +32,16 @@ impl Standing {
     }
 }
 
-/// `progress.json`: the progress of a run, for readers of its folder.
-#[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
-pub struct ProgressFile {
-    /// 0 to 1; `None` if that is not known.
-    pub done_ratio: Option<f64>,
-    /// Seconds since it began.
-    pub elapsed_s: f64,
-    /// Seconds until it ends; `None` if that is not known.
-    pub left_s: Option<f64>,
-    /// Packet-hops so far.
-    pub packet_hops: u64,
-    /// Replications that have ended.
-    pub replications_done: usize,
-    /// Replications that are to run.
-    pub replications: usize,
-}
-
-impl ProgressFile {
-    /// Its name in the folder of a run in progress.
-    pub const NAME: &str = "progress.json";
-
-    /// After `elapsed_s` seconds.
-    pub(super) fn new(standing: &Standing, elapsed_s: f64) -> Self {
-        Self {
-            done_ratio: standing.known.then_some(standing.share),
+impl Standing {
+    /// The standing after `elapsed_s` seconds, as a file.
+    pub(super) fn file(&self, elapsed_s: f64) -> ProgressFile {
+        ProgressFile {
+            done_ratio: self.known.then_some(self.share),
             elapsed_s,
-            left_s: standing.left(elapsed_s),
-            packet_hops: standing.hops,
-            replications_done: standing.done,
-            replications: standing.units,
+            left_s: self.left(elapsed_s),
+            packet_hops: self.hops,
+            replications_done: self.done,
+            replications: self.units,
         }
     }
 }

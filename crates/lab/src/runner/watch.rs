@@ -14,16 +14,15 @@ use tresse_experiment::plan::{Case, Plan};
 use tresse_experiment::read::{Loaded, Profile};
 use tresse_units::output_file::write_whole;
 
-use crate::clock;
-use crate::record::progress::Progress;
-use crate::record::report::{Report, Status};
-use crate::record::results::CaseResult;
-use crate::runner::standing::ProgressFile;
 use crate::stopping_rule::Undecided;
-use crate::store::Tables;
-use crate::store::finished::Host;
-use crate::store::folder::Folder;
-use crate::store::sums::Sums;
+use tresse_results::clock;
+use tresse_results::record::progress::{Progress, ProgressFile};
+use tresse_results::record::report::{Report, Status};
+use tresse_results::record::results::CaseResult;
+use tresse_results::store::Tables;
+use tresse_results::store::finished::Host;
+use tresse_results::store::folder::Folder;
+use tresse_results::store::sums::Sums;
 
 /// The most replications of a run, each of which has its progress.
 const MOST_REPLICATIONS: usize = 1_000_000;
@@ -231,7 +230,7 @@ impl Watch {
         let open = self.lock();
         let Some(open) = open.as_ref() else { return };
         let Some(folder) = open.path() else { return };
-        let file = ProgressFile::new(&standing, open.start.elapsed().as_secs_f64());
+        let file = standing.file(open.start.elapsed().as_secs_f64());
         let text = serde_json::to_string(&file).expect("plain data");
         let _ = write_whole(&folder.join(ProgressFile::NAME), text);
     }

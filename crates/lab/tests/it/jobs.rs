@@ -9,7 +9,8 @@ use tempfile::TempDir;
 use tresse_experiment::{Loaded, Plan, Profile, Source};
 use tresse_lab::runner::run;
 use tresse_lab::stopping_rule::Verdicts;
-use tresse_lab::{Options, Report, Status, Watch};
+use tresse_lab::{Options, Watch};
+use tresse_results::{Report, Status};
 
 use crate::reading::{Table, measure, plan};
 

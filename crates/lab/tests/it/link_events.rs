@@ -3,7 +3,8 @@
 use tresse_experiment::{Plan, Profile, Source, load, resolve};
 use tresse_lab::runner::run;
 use tresse_lab::stopping_rule::Verdicts;
-use tresse_lab::{Options, Report, Status, Watch};
+use tresse_lab::{Options, Watch};
+use tresse_results::{Report, Status};
 
 /// Two hosts, each under a leaf of its own, which send to each other.
 const PAIR: &str = r#"title = "t"

@@ -212,7 +212,7 @@ flow = [
 /// Every table that a run can leave, and each of its columns.
 #[test]
 fn the_page_of_columns_lists_every_one() {
-    let page = tresse_lab::store::explain();
+    let page = tresse_results::tables::explain();
     let jobs = "[workloads.w]\npattern = \"incast\"\nsize = \"10kB\"\nservers = 3";
     let settings = [
         "measure.samples=1ms",
@@ -223,7 +223,7 @@ fn the_page_of_columns_lists_every_one() {
     ];
     let dir = TempDir::new().expect("a temporary folder");
     measure(&experiment(FAT_TREE, jobs, &settings), dir.path(), 1, 1);
-    let tables: Vec<_> = tresse_lab::store::names().collect();
+    let tables: Vec<_> = tresse_results::tables::names().collect();
     for name in &tables {
         let of_all = page.split("In every table:").nth(1).expect("a section");
         let own = page.split(&format!("## {name}.parquet")).nth(1).unwrap_or_else(|| panic!("{name}"));

@@ -9,9 +9,9 @@ use tresse_experiment::plan::Case;
 use tresse_experiment::plan::packets::Packets;
 use tresse_experiment::{Plan, Profile, Source, find, load, resolve};
 use tresse_lab::engine::replication;
-use tresse_lab::record::outcome::Rows;
-use tresse_lab::record::packet::{Kind, Packet};
-use tresse_lab::record::progress::Progress;
+use tresse_results::record::outcome::Rows;
+use tresse_results::record::packet::{Kind, Packet};
+use tresse_results::record::progress::Progress;
 use tresse_units::{MICROSECOND, NEVER, SECOND};
 
 use crate::reading::{Table, measure, plan};

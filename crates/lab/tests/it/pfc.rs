@@ -7,7 +7,8 @@ use tempfile::TempDir;
 use tresse_experiment::{Profile, find, load, resolve};
 use tresse_lab::runner::run;
 use tresse_lab::stopping_rule::Verdicts;
-use tresse_lab::{Options, Report, Status, Watch, undivided};
+use tresse_lab::{Options, Watch, undivided};
+use tresse_results::{Report, Status};
 
 /// A leaf-spine under DCQCN: 12 hosts of three leaves send to one at once.
 const INCAST: &str = r#"

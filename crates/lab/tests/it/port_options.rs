@@ -6,7 +6,8 @@ use tresse_experiment::{Loaded, Plan, Profile, find, load, resolve};
 use tresse_fabric::{ClassMark, Processing, Threshold};
 use tresse_lab::runner::run;
 use tresse_lab::stopping_rule::Verdicts;
-use tresse_lab::{Options, Report, Watch};
+use tresse_lab::{Options, Watch};
+use tresse_results::Report;
 use tresse_units::MICROSECOND;
 
 /// XMP's table 1 on 16 hosts, a round of small flows under DCTCP and LIA, with `more` settings.

@@ -5,7 +5,8 @@ use tresse_experiment::plan::presets::ALL;
 use tresse_experiment::{Plan, Profile, Source, load, resolve};
 use tresse_lab::runner::run;
 use tresse_lab::stopping_rule::Verdicts;
-use tresse_lab::{Options, Report, Status, Watch};
+use tresse_lab::{Options, Watch};
+use tresse_results::{Report, Status};
 
 const EXPERIMENT: &str = r#"title = "t"
 [fabric]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tresse_experiment::keys::metrics::HOSTS;
 use tresse_fabric::Topology;
 use tresse_lab::observe::queues::QueueSampler;
-use tresse_lab::record::lengths::Lengths;
+use tresse_results::record::lengths::Lengths;
 use tresse_sim::Step;
 use tresse_units::{MICROSECOND, Time};
 

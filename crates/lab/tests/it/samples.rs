@@ -229,7 +229,8 @@ fn flows_stand_beside_their_optimum() {
     }
     assert_eq!(sums.len(), 2);
     for ((scheme, subflows), (sum, count)) in sums {
-        let of = |c: &&tresse_lab::CaseResult| c.case["scheme"] == scheme && c.case["subflows"] == subflows;
+        let of =
+            |c: &&tresse_results::CaseResult| c.case["scheme"] == scheme && c.case["subflows"] == subflows;
         let case = report.cases.iter().find(of).expect("the case");
         assert_eq!(count, 32);
         let mean = case.optimum["goodput_mean_bps"];

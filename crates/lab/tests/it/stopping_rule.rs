@@ -4,7 +4,8 @@ use tempfile::TempDir;
 use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Profile, Source, load, resolve};
 use tresse_lab::stopping_rule::{Undecided, Verdicts};
-use tresse_lab::{Options, Report, Status, Watch, runner};
+use tresse_lab::{Options, Watch, runner};
+use tresse_results::{Report, Status};
 
 use crate::reading::measure;
 

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use tresse_experiment::plan::Case;
 use tresse_experiment::{Profile, find, load, resolve};
 use tresse_lab::engine::replication;
-use tresse_lab::record::progress::Progress;
 use tresse_lab::undivided;
+use tresse_results::record::progress::Progress;
 use tresse_units::SECOND;
 
 use crate::sample;

@@ -4,7 +4,8 @@ use tresse_experiment::plan::network::Routing;
 use tresse_experiment::{Plan, Profile, Source, load, resolve};
 use tresse_lab::runner::run;
 use tresse_lab::stopping_rule::Verdicts;
-use tresse_lab::{Options, Status, Watch};
+use tresse_lab::{Options, Watch};
+use tresse_results::Status;
 use tresse_units::MICROSECOND;
 
 const EXPERIMENT: &str = r#"title = "t"

@@ -4,7 +4,8 @@ use tempfile::TempDir;
 use tresse_experiment::{Plan, Profile, Source, find, load, resolve};
 use tresse_lab::runner::run;
 use tresse_lab::stopping_rule::Verdicts;
-use tresse_lab::{Options, Report, Watch};
+use tresse_lab::{Options, Watch};
+use tresse_results::Report;
 
 fn plan(settings: &[&str]) -> Result<(tresse_experiment::Loaded, Plan), String> {
     let settings: Vec<String> = settings.iter().map(|&s| s.to_owned()).collect();

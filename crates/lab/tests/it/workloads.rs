@@ -2,7 +2,7 @@
 
 use tempfile::TempDir;
 use tresse_experiment::{Loaded, Plan, Source, load, resolve};
-use tresse_lab::Report;
+use tresse_results::Report;
 
 use crate::reading::{Table, measure, plan};
 

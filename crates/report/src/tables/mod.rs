@@ -1,7 +1,6 @@
 //! The tables of a page: those of a run, as columns that the page reads.
 
 pub mod build;
-pub mod read;
 mod series;
 
 use std::collections::BTreeMap;
@@ -12,11 +11,11 @@ use arrow_schema::DataType;
 use indexmap::IndexMap;
 use tresse_experiment::Plan;
 use tresse_experiment::plan::link_events::What;
+use tresse_results::store::read::{self, RunTable};
 use tresse_units::{Rate, mix};
 
 use crate::cases::Cases;
 use build::PageTable;
-use read::RunTable;
 
 /// The maximum number of rows of a page's other tables. Larger tables are thinned.
 const MOST: usize = 300_000;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexSet;
 
 use super::build::PageTable;
-use super::read::RunTable;
+use tresse_results::store::read::RunTable;
 
 /// The maximum number of rows of a page's table of samples. More rows are merged, because a page must open at once.
 pub const MOST: usize = 1_200_000;

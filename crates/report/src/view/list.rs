@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tresse_experiment::diagnostic::plain_json;
 use tresse_experiment::keys::claims::Verdict;
-use tresse_lab::runner::ProgressFile;
-use tresse_lab::store::finished::Host;
-use tresse_lab::store::folder::is_held;
-use tresse_lab::{State, Status};
+use tresse_results::record::progress::ProgressFile;
+use tresse_results::store::finished::Host;
+use tresse_results::store::folder::is_held;
+use tresse_results::{State, Status};
 use tresse_units::text_file;
 
 use super::server::is_file;

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use tresse_lab::State as RunState;
-use tresse_lab::store::folder::is_held;
+use tresse_results::State as RunState;
+use tresse_results::store::folder::is_held;
 
 use super::connections::{Connections, Place, lock};
 use super::http::{Answer, Connection, Refusal, Request, now};

@@ -8,8 +8,8 @@ mod verdicts;
 
 use serde::{Deserialize, Serialize};
 use tresse_experiment::keys::Experiment;
-use tresse_lab::record::claim::ClaimResult;
-use tresse_lab::record::report::{Report, Status};
+use tresse_results::record::claim::ClaimResult;
+use tresse_results::record::report::{Report, Status};
 
 pub use numbers::PublishedNumber;
 pub use readings::Tally;

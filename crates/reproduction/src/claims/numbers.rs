@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use tresse_experiment::keys::claims::{Kind, Published, PublishedValue};
-use tresse_lab::record::results::CaseResult;
+use tresse_results::record::results::CaseResult;
 
 use super::select;
 

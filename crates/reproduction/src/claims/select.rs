@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use tresse_experiment::keys::claims::Selector;
 use tresse_lab::metric::intervals::half_width_95;
-use tresse_lab::record::metric::Metric;
-use tresse_lab::record::results::{CaseResult, WindowResult, is};
+use tresse_results::record::metric::Metric;
+use tresse_results::record::results::{CaseResult, WindowResult, is};
 
 /// A value under every seed.
 #[derive(Debug, Clone, PartialEq)]

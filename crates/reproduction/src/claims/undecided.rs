@@ -4,8 +4,8 @@
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claims::Verdict;
 use tresse_experiment::keys::stopping_rule::NARROW;
-use tresse_lab::record::results::CaseResult;
 use tresse_lab::stopping_rule::Undecided;
+use tresse_results::record::results::CaseResult;
 
 use super::verdicts::{Found, deciding, found, judged};
 

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claim_forms::{Bounds, Compare, Form};
 use tresse_experiment::keys::claims::{Claim, Jumps, Order, Selector, Verdict};
-use tresse_lab::record::claim::Share;
-use tresse_lab::record::results::CaseResult;
+use tresse_results::record::claim::Share;
+use tresse_results::record::results::CaseResult;
 
 use super::ClaimResult;
 use super::select::{self, Values};

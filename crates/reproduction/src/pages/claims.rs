@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tresse_experiment::keys::claims::{Claim, Verdict};
-use tresse_lab::record::claim::{ClaimResult, Share};
+use tresse_results::record::claim::{ClaimResult, Share};
 
 use super::Reproduced;
 use super::markdown::{counted, details};

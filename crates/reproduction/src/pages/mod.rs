@@ -20,9 +20,9 @@ use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::read::changes::Change;
 use tresse_experiment::{Profile, find, load};
-use tresse_lab::record::claim::ClaimResult;
-use tresse_lab::record::report::{Report, Status};
-use tresse_lab::store::finished::{Finished, State};
+use tresse_results::record::claim::ClaimResult;
+use tresse_results::record::report::{Report, Status};
+use tresse_results::store::finished::{Finished, State};
 
 use crate::claims::{Comparison, Judged, Tally, tally};
 pub use paper_page::papers;

@@ -2,7 +2,7 @@
 
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claims::{Kind, PublishedValue};
-use tresse_lab::record::results::is;
+use tresse_results::record::results::is;
 
 use super::Reproduced;
 use super::markdown::{cell, counted, details, row, rule};

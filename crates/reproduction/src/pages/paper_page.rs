@@ -8,7 +8,7 @@ use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claims::Claim;
 use tresse_experiment::keys::figures::Figure;
-use tresse_lab::record::report::{MODEL_VERSION, Status};
+use tresse_results::record::report::{MODEL_VERSION, Status};
 
 use super::claims::Teller;
 use super::markdown::{command, counted, duration, file, row_name, rows};

@@ -3,7 +3,7 @@
 
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claims::{Kind, Verdict};
-use tresse_lab::record::report::Status;
+use tresse_results::record::report::Status;
 
 use super::markdown::{cell, command, counted, duration, row, row_name, rows, rule};
 use super::{NOT_JUDGED, Reproduced, changed_line, numbers};

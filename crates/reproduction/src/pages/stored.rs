@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::{Loaded, Profile};
-use tresse_lab::record::report::MODEL_VERSION;
+use tresse_results::record::report::MODEL_VERSION;
 
 use super::numbers::is_of;
 use super::{Reproduced, Reproduction, fingerprint, profile};

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 use tresse_experiment::{Plan, Profile, find, load, resolve};
-use tresse_lab::{Options, Report, Watch, optimum};
+use tresse_lab::{Options, Watch, optimum};
 use tresse_reproduction::run;
+use tresse_results::Report;
 
 #[test]
 fn the_quick_profile_cuts_rounds_and_says_so() {

@@ -125,7 +125,7 @@ fn metrics() -> &'static str {
 
 /// The meaning of the columns of a run's tables.
 fn columns() -> &'static str {
-    static TEXT: LazyLock<String> = LazyLock::new(tresse_lab::store::explain);
+    static TEXT: LazyLock<String> = LazyLock::new(tresse_results::tables::explain);
     &TEXT
 }
 

@@ -8,8 +8,8 @@ use similar::{ChangeTag, TextDiff};
 use tresse_experiment::keys::FOR_PEOPLE;
 use tresse_experiment::read::changes::{Change, differences, shown};
 use tresse_experiment::read::files::ReadFile;
-use tresse_lab::record::inputs::UsersCode;
-use tresse_lab::{Finished, Report};
+use tresse_results::record::inputs::UsersCode;
+use tresse_results::{Finished, Report};
 
 /// Lines of a source that are shown.
 const MOST_LINES: usize = 10;

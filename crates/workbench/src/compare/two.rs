@@ -6,9 +6,9 @@ use serde_json::Value;
 use tresse_experiment::keys::claims::Verdict;
 use tresse_experiment::keys::metrics::is_total;
 use tresse_experiment::read::changes::Change;
-use tresse_lab::{CaseResult, ClaimResult, Finished, Metrics, Report, State};
 use tresse_reproduction::comparison;
 use tresse_reproduction::pages::changed_line;
+use tresse_results::{CaseResult, ClaimResult, Finished, Metrics, Report, State};
 
 use super::differences::{self, Difference};
 use crate::failure::Failure;
@@ -260,7 +260,7 @@ fn values(
     widths: [Option<&IndexMap<String, f64>>; 2],
     seeds: [f64; 2],
 ) -> IndexMap<String, ValuePair> {
-    let value = |(name, own): (&String, &tresse_lab::Metric)| {
+    let value = |(name, own): (&String, &tresse_results::Metric)| {
         let (left, right) = (own.value(), metrics[1].get(name)?.value());
         let [left_ci95, right_ci95] = widths.map(|widths| widths.and_then(|w| w.get(name)).copied());
         let per = if is_total(name) { seeds } else { [1.0, 1.0] };

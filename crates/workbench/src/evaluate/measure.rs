@@ -7,7 +7,7 @@ use serde::Deserialize;
 use tresse_experiment::plan::Case;
 use tresse_experiment::{Diagnostic, Loaded, Plan, Profile, Source};
 use tresse_lab::engine::ideal::Ideals;
-use tresse_report::tables::read;
+use tresse_results::store::read;
 use tresse_units::SECOND;
 
 use super::suite::Entry;

@@ -10,7 +10,8 @@ use std::time::Duration;
 use tresse_experiment::keys::claims::Verdict;
 use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Plan, Profile, Source};
-use tresse_lab::{ClaimResult, Options, Report, Status, Watch};
+use tresse_lab::{Options, Watch};
+use tresse_results::{ClaimResult, Report, Status};
 
 use super::Fault;
 use super::measure::{self, Measure};

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tresse_experiment::diagnostic::plain_json;
 use tresse_experiment::{Diagnostic, Loaded};
-use tresse_lab::Status;
 use tresse_reproduction::Tally;
 use tresse_reproduction::pages::{Reproduced, runs_alike};
+use tresse_results::Status;
 use tresse_units::output_file::write_whole;
 use tresse_units::text_file;
 
@@ -27,7 +27,7 @@ pub fn folder(name: &str) -> &str {
 pub struct Folder {
     path: PathBuf,
     /// Keeps other runs out of the folder.
-    _held: tresse_lab::Folder,
+    _held: tresse_results::Folder,
     /// What was requested: paper, profile, seeds, version.
     head: Value,
 }
@@ -42,7 +42,7 @@ impl Folder {
     ///
     /// # Errors
     /// If the folder contains something else, or a different run.
-    pub fn open(held: tresse_lab::Folder, head: Value) -> Result<Self, Failure> {
+    pub fn open(held: tresse_results::Folder, head: Value) -> Result<Self, Failure> {
         let path = held.path().to_owned();
         let marker = path.join(MARKER);
         let shown = path.display();

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use serde::Serialize;
 use tresse_experiment::Diagnostic;
 use tresse_experiment::keys::stopping_rule::Asked;
-use tresse_lab::{Folder, Options, Report, Watch};
+use tresse_lab::{Options, Watch};
 use tresse_report::twin::{FILE, SIDES};
+use tresse_results::{Folder, Report};
 use tresse_testbed::{Scale, Truth};
 use tresse_units::output_file::write_whole;
 
@@ -150,7 +151,7 @@ pub fn run(
 /// Packets that hosts receive per second in both directions, in the case with the most; every second packet has an
 /// ACK.
 fn load(simulated: &Report) -> f64 {
-    let of = |case: &tresse_lab::CaseResult| {
+    let of = |case: &tresse_results::CaseResult| {
         let metric = |name: &str| case.metrics.get(name).map_or(0.0, |metric| metric.value());
         metric("delivered_bytes") / 1448.0 * 1.5 / metric("simulated_s").max(1e-9)
     };

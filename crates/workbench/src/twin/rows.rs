@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 use tresse_lab::metric::intervals::half_width_95;
-use tresse_lab::{CaseResult, Metrics, Report};
+use tresse_results::{CaseResult, Metrics, Report};
 
 use super::sampled::{Samples, Sums, samples};
 use crate::failure::Failure;
@@ -129,7 +129,7 @@ fn of_group<'a>(case: &'a CaseResult, group: &str) -> Vec<&'a Metrics> {
     match case.seeds.is_empty() {
         true => case.by.get("group").and_then(|by| by.get(group)).into_iter().collect(),
         false => {
-            let of = |seed: &'a tresse_lab::record::results::SeedResult| seed.by.get("group")?.get(group);
+            let of = |seed: &'a tresse_results::record::results::SeedResult| seed.by.get("group")?.get(group);
             case.seeds.iter().filter_map(of).collect()
         }
     }

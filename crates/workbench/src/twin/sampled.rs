@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
-use tresse_lab::CaseResult;
-use tresse_lab::store::Values;
-use tresse_report::tables::read::{self, RunTable};
+use tresse_results::CaseResult;
+use tresse_results::store::Values;
+use tresse_results::store::read::{self, RunTable};
 
 use crate::failure::Failure;
 

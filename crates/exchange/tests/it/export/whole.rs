@@ -5,13 +5,13 @@ use std::io::Cursor;
 use arrow_ipc::reader::FileReader;
 use arrow_select::concat::concat_batches;
 use tresse_exchange::export::Format;
-use tresse_lab::store;
+use tresse_results::tables;
 
 use super::{batch, exported, exported_from, rows, text, without};
 
 #[test]
 fn csv_and_arrow_have_every_table() {
-    for table in store::names() {
+    for table in tables::names() {
         let there = batch(table);
         assert!(there.num_rows() > 0, "{table}");
 
@@ -40,7 +40,7 @@ fn csv_and_arrow_have_every_table() {
 
 #[test]
 fn only_filters_every_table() {
-    for table in store::names() {
+    for table in tables::names() {
         let all = batch(table).num_rows();
         let own = rows(table, "xmp").len();
         assert!(0 < own && own < all, "{table}: {own} of {all}");

@@ -14,7 +14,8 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Plan, Profile, Source, load, resolve};
 use tresse_lab::stopping_rule::Verdicts;
-use tresse_lab::{Options, Report, Watch, runner::run};
+use tresse_lab::{Options, Watch, runner::run};
+use tresse_results::Report;
 
 /// An experiment of this text, with these settings.
 pub fn plan(source: Source, settings: &[&str]) -> (Loaded, Plan) {

@@ -3,8 +3,9 @@
 use tempfile::TempDir;
 use tresse_experiment::keys::claims::Verdict;
 use tresse_experiment::{Profile, Source, load, resolve};
-use tresse_lab::{Options, Report, Watch};
+use tresse_lab::{Options, Watch};
 use tresse_reproduction::run;
+use tresse_results::Report;
 
 /// Two schemes whose flows have random sizes, so that their goodput depends on the seed.
 const TEXT: &str = r#"

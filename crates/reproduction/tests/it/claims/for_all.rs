@@ -4,8 +4,8 @@ use tresse_experiment::keys::claims::Verdict::{self, DoesNotHold, Holds, Inconcl
 use tresse_experiment::{Profile, Source, load, resolve};
 
 use super::{EXPERIMENT, case, claim, comparison, measured, run_json};
-use tresse_lab::Finished;
 use tresse_reproduction::metric_display;
+use tresse_results::Finished;
 
 /// An experiment with this claim, read back from the claims that are written out.
 fn written_out(claim: &str) -> Result<String, String> {
@@ -47,7 +47,7 @@ fn a_sentence_over_cases_is_one_claim() {
 
 /// XMP next to DCTCP, whose goodput is 1: XMP's in permutation-2, permutation-4, jobs-2, jobs-4 under each
 /// seed.
-fn judged(more: &str, xmp: [&[f64]; 4]) -> tresse_lab::ClaimResult {
+fn judged(more: &str, xmp: [&[f64]; 4]) -> tresse_results::ClaimResult {
     let [claim] = &compared(more, xmp).claims[..] else { panic!("one claim") };
     claim.clone()
 }

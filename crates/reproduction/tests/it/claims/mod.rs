@@ -12,8 +12,8 @@ mod verdicts;
 mod written_once;
 
 use serde_json::{Value, json};
-use tresse_lab::{ClaimResult, Finished};
 use tresse_reproduction::Comparison;
+use tresse_results::{ClaimResult, Finished};
 
 /// Two schemes of several numbers of subflows and one of one, two patterns.
 const EXPERIMENT: &str = r#"

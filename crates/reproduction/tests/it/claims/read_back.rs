@@ -6,8 +6,9 @@ use tempfile::TempDir;
 use tresse_experiment::keys::claims::Verdict;
 use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Plan, Profile, Source, load, resolve};
-use tresse_lab::{Finished, Options, Report, Watch};
+use tresse_lab::{Options, Watch};
 use tresse_reproduction::{comparison, run};
+use tresse_results::{Finished, Report};
 
 use super::run_json;
 

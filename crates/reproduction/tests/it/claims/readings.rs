@@ -1,8 +1,8 @@
 //! What counts once under several readings: claims by `reading_of`, numbers because they are the same.
 
 use serde_json::json;
-use tresse_lab::Finished;
 use tresse_reproduction::pages::{Reproduced, Reproduction, runs_alike};
+use tresse_results::Finished;
 
 use super::{comparison, measured, run_json};
 

@@ -198,7 +198,7 @@ fn what_is_expected_depends_on_the_profile() {
             "[[claims]]\nid = \"c\"\ntext = \"t\"\nmetric = \"flows\"\nof = {{ scheme = \"xmp\" }}\nabove = 1\n{keys}"
         );
         let text = run_json(&more, profile, &[measured("xmp-2 permutation", "flows", &[1.0])]);
-        let run = tresse_lab::Finished::parse("run.json", &text).unwrap_or_else(|e| panic!("{e}"));
+        let run = tresse_results::Finished::parse("run.json", &text).unwrap_or_else(|e| panic!("{e}"));
         let comparison = comparison(&run.experiment, &run.report);
         (comparison.claims[0].expected, comparison.fails())
     };

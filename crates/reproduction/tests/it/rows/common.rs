@@ -9,8 +9,9 @@ use tresse_experiment::plan::network::Routing;
 use tresse_experiment::plan::parts::Part;
 use tresse_experiment::{Case, Loaded, Plan, Profile, Source, find, load, resolve};
 use tresse_fabric::Path;
-use tresse_lab::{CaseResult, Options, Status, Watch};
+use tresse_lab::{Options, Watch};
 use tresse_reproduction::run;
+use tresse_results::{CaseResult, Status};
 use tresse_units::{NEVER, Time};
 use tresse_workload::{Action, Job, Start};
 

@@ -2,7 +2,7 @@
 //! more than its link carries.
 
 use tresse_experiment::{Profile, Source};
-use tresse_lab::CaseResult;
+use tresse_results::CaseResult;
 
 use crate::rows::common::{self, Row, source};
 

@@ -22,7 +22,7 @@ const MAY: &[(&str, &[&str])] = &[
         &["units", "controllers", "balancers", "fabric", "optimum", "path-manager", "transport", "workload"],
     ),
     (
-        "lab",
+        "results",
         &[
             "units",
             "controllers",
@@ -30,20 +30,45 @@ const MAY: &[(&str, &[&str])] = &[
             "experiment",
             "fabric",
             "optimum",
-            "path-manager",
             "sim",
             "transport",
             "workload",
         ],
     ),
-    ("reproduction", &["units", "experiment", "lab"]),
-    ("exchange", &["units", "experiment", "fabric", "lab", "workload"]),
-    ("sweep", &["units", "controllers", "experiment", "lab", "reproduction"]),
+    (
+        "lab",
+        &[
+            "units",
+            "controllers",
+            "experiment",
+            "fabric",
+            "optimum",
+            "path-manager",
+            "results",
+            "sim",
+            "transport",
+            "workload",
+        ],
+    ),
+    ("reproduction", &["units", "experiment", "lab", "results"]),
+    ("exchange", &["units", "experiment", "fabric", "results", "workload"]),
+    ("sweep", &["units", "controllers", "experiment", "lab", "reproduction", "results"]),
     (
         "testbed",
-        &["units", "controllers", "experiment", "fabric", "lab", "linux", "path-manager", "sim", "transport"],
+        &[
+            "units",
+            "controllers",
+            "experiment",
+            "fabric",
+            "lab",
+            "linux",
+            "path-manager",
+            "results",
+            "sim",
+            "transport",
+        ],
     ),
-    ("report", &["units", "experiment", "fabric", "lab"]),
+    ("report", &["units", "experiment", "fabric", "results"]),
     (
         "workbench",
         &[
@@ -58,6 +83,7 @@ const MAY: &[(&str, &[&str])] = &[
             "path-manager",
             "report",
             "reproduction",
+            "results",
             "sweep",
             "testbed",
             "workload",
@@ -65,9 +91,12 @@ const MAY: &[(&str, &[&str])] = &[
     ),
     ("embed", &["units", "experiment", "lab", "sim", "workbench"]),
     // The command is what its console script runs; a test holds that nothing else of it is named.
-    ("py", &["units", "cli", "controllers", "experiment", "lab", "report", "sweep", "workbench"]),
+    ("py", &["units", "cli", "controllers", "experiment", "lab", "report", "results", "sweep", "workbench"]),
     // The help of the command's own commands is a page of the site.
-    ("xtask", &["cli", "balancers", "controllers", "experiment", "lab", "reproduction", "workbench"]),
+    (
+        "xtask",
+        &["cli", "balancers", "controllers", "experiment", "lab", "reproduction", "results", "workbench"],
+    ),
 ];
 
 /// It may depend on all: whatever can be done has a command.

@@ -52,7 +52,7 @@ pub struct UsersCode {
 
 impl Inputs {
     /// Of the cases of `plan` under `replications` seeds from `seed` on.
-    pub(crate) fn new(loaded: &Loaded, plan: &Plan, seed: u64, replications: u32) -> Self {
+    pub fn new(loaded: &Loaded, plan: &Plan, seed: u64, replications: u32) -> Self {
         let mut files = loaded.files.all();
         let (controllers, balancers) = (used(&plan.cases), used_balancers(&plan.cases));
         let of_controllers = controllers.iter().filter_map(Controller::file);

@@ -11,9 +11,10 @@ use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::Schema;
 use arrow_select::concat::concat_batches;
 use indexmap::IndexSet;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use tresse_lab::store::Values;
 use tresse_units::input_file;
+
+use super::Values;
+use super::parquet::reader;
 
 /// A table that was read completely.
 #[derive(Debug, Clone)]
@@ -93,9 +94,7 @@ fn batches(files: &[PathBuf]) -> Result<Vec<RecordBatch>, Unread> {
             io::ErrorKind::NotFound => Unread::Gone,
             _ => damaged(&e),
         })?;
-        let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| damaged(&e))?;
-        let reader = reader.with_batch_size(1 << 16).build().map_err(|e| damaged(&e))?;
-        for batch in reader {
+        for batch in reader(file, 1 << 16).map_err(|e| damaged(&e))? {
             all.push(batch.map_err(|e| damaged(&e))?);
         }
     }

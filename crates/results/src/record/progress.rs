@@ -1,6 +1,8 @@
-//! The progress of a replication.
+//! The progress of a replication, and of a run.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
 
 /// The progress of a replication; the replication writes it, and progress displays read it.
 #[derive(Debug, Default)]
@@ -22,7 +24,7 @@ pub struct Progress {
 
 impl Progress {
     /// Takes over the progress of another replication, which has not ended.
-    pub(crate) fn follow(&self, other: &Self) {
+    pub fn follow(&self, other: &Self) {
         let pairs = [
             (&self.now, &other.now),
             (&self.hops, &other.hops),
@@ -34,4 +36,26 @@ impl Progress {
             own.store(other.load(Ordering::Relaxed), Ordering::Relaxed);
         }
     }
+}
+
+/// `progress.json`: the progress of a run, for readers of its folder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProgressFile {
+    /// 0 to 1; `None` if that is not known.
+    pub done_ratio: Option<f64>,
+    /// Seconds since it began.
+    pub elapsed_s: f64,
+    /// Seconds until it ends; `None` if that is not known.
+    pub left_s: Option<f64>,
+    /// Packet-hops so far.
+    pub packet_hops: u64,
+    /// Replications that have ended.
+    pub replications_done: usize,
+    /// Replications that are to run.
+    pub replications: usize,
+}
+
+impl ProgressFile {
+    /// Its name in the folder of a run in progress.
+    pub const NAME: &str = "progress.json";
 }

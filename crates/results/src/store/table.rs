@@ -1,7 +1,7 @@
 //! A table that can be read while it is written: small complete Parquet files, which become one file at the end.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,15 +9,13 @@ use std::time::{Duration, Instant};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema;
 use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaDataReader};
-use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use tresse_experiment::diagnostic::Diagnostic;
 
-use super::columns::{Axes, Column, schema};
+use super::parquet::writer;
 use super::sums::SummedFile;
 use crate::clock::clock;
 
@@ -47,13 +45,13 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// A table without rows, in the folder `dir`; rows have the values of their cases on `axes`.
-    pub fn create(dir: &Path, name: &str, columns: &[Column], axes: &Axes) -> Result<Self, Diagnostic> {
+    /// A table without rows, in the folder `dir`.
+    pub fn create(dir: &Path, name: &str, schema: Arc<Schema>) -> Result<Self, Diagnostic> {
         let folder = dir.join(format!("{name}.partial"));
         fs::create_dir(&folder).map_err(|error| Diagnostic::io("cannot be created", &folder, error))?;
         let now = clock();
         Ok(Self {
-            schema: schema(columns, axes),
+            schema,
             path: dir.join(format!("{name}.parquet")),
             folder,
             parts: 0,
@@ -124,11 +122,6 @@ impl Table {
         Ok(sum)
     }
 
-    /// `flows` for `flows.parquet`.
-    pub fn name(&self) -> String {
-        self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
-    }
-
     fn part(&self, number: u32) -> PathBuf {
         self.folder.join(format!("{number:06}.parquet"))
     }
@@ -143,12 +136,6 @@ impl Table {
 /// `age` ago, and the table was created `life` ago.
 fn is_due(waiting: u64, rows: u64, age: Duration, life: Duration) -> bool {
     waiting > 0 && (waiting >= ROWS.max(rows / 100) || age >= AGE.max(life / 100))
-}
-
-fn writer<W: Write + Send>(file: W, schema: &Arc<Schema>) -> Result<ArrowWriter<W>, ParquetError> {
-    let properties =
-        WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
-    ArrowWriter::try_new(file, Arc::clone(schema), Some(properties))
 }
 
 /// Adds the row groups of `part`, column by column and unchanged: nothing is decoded.
@@ -197,13 +184,13 @@ fn failed(path: &Path, error: ParquetError) -> Diagnostic {
 mod tests {
     use arrow_array::cast::AsArray;
     use arrow_array::types::UInt64Type;
-    use arrow_array::{StringArray, UInt32Array, UInt64Array};
+    use arrow_array::{RecordBatchReader, StringArray, UInt32Array, UInt64Array};
     use arrow_select::concat::concat_batches;
-    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use tempfile::TempDir;
 
-    use super::super::columns::QUEUES;
+    use super::super::parquet::reader;
     use super::*;
+    use crate::tables::{Axes, TABLES};
 
     /// Rows of `queues.parquet`; `first` and those after it are their `start_ps`.
     fn rows(first: u64, count: u64) -> Vec<ArrayRef> {
@@ -230,9 +217,8 @@ mod tests {
 
     fn read(path: &Path) -> RecordBatch {
         let file = File::open(path).expect("the table is there");
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file).expect("a whole Parquet file");
-        let schema = builder.schema().clone();
-        let reader = builder.build().expect("a reader");
+        let reader = reader(file, 1024).expect("a whole Parquet file");
+        let schema = reader.schema();
         let batches: Vec<_> = reader.collect::<Result<_, _>>().expect("whole batches");
         concat_batches(&schema, &batches).expect("one schema")
     }
@@ -252,7 +238,9 @@ mod tests {
     }
 
     fn table(dir: &TempDir) -> Table {
-        Table::create(dir.path(), "queues", &QUEUES, &Axes::of(&[])).expect("the folder can be written")
+        let queues = TABLES.iter().find(|table| table.name == "queues").expect("a table");
+        let schema = (queues.schema)(&Axes::of(&[]));
+        Table::create(dir.path(), "queues", schema).expect("the folder can be written")
     }
 
     #[test]

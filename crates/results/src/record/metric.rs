@@ -30,7 +30,7 @@ impl Metric {
 }
 
 /// The smallest value that at least `percent` per cent of the values do not exceed.
-pub(crate) fn percentile<T: Copy>(sorted: &[T], percent: usize) -> T {
+pub fn percentile<T: Copy>(sorted: &[T], percent: usize) -> T {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted[rank - 1]
 }

@@ -3,11 +3,12 @@
 use std::sync::OnceLock;
 use std::time::{Instant, SystemTime};
 
+/// The time, to measure how long something took.
 #[expect(
     clippy::disallowed_methods,
     reason = "how long a run took is reported along with its results, not in them"
 )]
-pub(crate) fn clock() -> Instant {
+pub fn clock() -> Instant {
     Instant::now()
 }
 
@@ -16,12 +17,12 @@ pub(crate) fn clock() -> Instant {
     clippy::disallowed_methods,
     reason = "the date of a run is reported along with its results, not in them"
 )]
-pub(crate) fn date() -> SystemTime {
+pub fn date() -> SystemTime {
     SystemTime::now()
 }
 
 /// Seconds since the first call.
-pub(crate) fn seconds() -> f64 {
+pub fn seconds() -> f64 {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(clock).elapsed().as_secs_f64()
 }

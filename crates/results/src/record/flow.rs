@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use tresse_experiment::plan::Case;
 use tresse_experiment::plan::parts::Member;
 use tresse_fabric::{Locality, PfcCounters};
 use tresse_sim::FlowRecord;
@@ -30,11 +31,18 @@ pub struct Flow {
     /// Whether two of its subflows shared a port that they could have avoided, if its path manager was to detect
     /// that and routes are fixed.
     pub shares: Option<bool>,
-    /// Its completion time on an empty network, ps: see [`Ideals`](crate::engine::ideal::Ideals). `None` if it
+    /// Its completion time on an empty network, ps: see `tresse explain measurement`. `None` if it
     /// has no end, or an application that writes it bit by bit, or if no path was there at the start of the run.
     pub ideal: Option<Time>,
     /// What the simulator measured.
     pub record: FlowRecord,
+}
+
+impl Begun {
+    /// The name of its group of flows; empty if there is only one.
+    pub fn group<'a>(&self, case: &'a Case) -> &'a str {
+        &case.groups[self.member.group]
+    }
 }
 
 impl Flow {

@@ -1,0 +1,57 @@
+//! `convergence.parquet`: how long subflows took to converge.
+
+use tresse_experiment::plan::Case;
+
+use super::Get::{MaybeU64, Text, U32, U64};
+use super::{Column, Row};
+use crate::record::convergence::Converged;
+
+impl Row for Converged {
+    const TABLE: &'static str = "convergence";
+    const REMEDY: &'static str =
+        "run the experiment again with `[measure] samples = \"1ms\"` and `convergence = {}`";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column {
+            name: "group",
+            unit: "",
+            meaning: "the group of its flow, as in flows.parquet",
+            get: Text(|row| row.flow.group(row.case).into()),
+        },
+        Column {
+            name: "flow",
+            unit: "",
+            meaning: "its flow, as in flows.parquet",
+            get: U64(|row| row.flow.start.name),
+        },
+        Column { name: "from", unit: "", meaning: "the sending host", get: U32(|row| row.flow.start.from) },
+        Column { name: "to", unit: "", meaning: "the receiving host", get: U32(|row| row.flow.start.to) },
+        Column {
+            name: "subflow",
+            unit: "",
+            meaning: "the subflow of this flow, from 0",
+            get: U32(|row| row.subflow),
+        },
+        Column {
+            name: "after_ps",
+            unit: "ps",
+            meaning: "the event: its own start, the start or end of another flow, or a change of a link",
+            get: U64(|row| row.after),
+        },
+        Column {
+            name: "converged_ps",
+            unit: "ps",
+            meaning: "how long after the event its goodput began to stay near its final mean; null if it did not before the next event",
+            get: MaybeU64(|row| row.convergence.time),
+        },
+        Column {
+            name: "mean_bps",
+            unit: "bit/s",
+            meaning: "the final mean, over the last samples before the next event",
+            get: U64(|row| row.convergence.mean),
+        },
+    ];
+
+    fn is_needed(case: &Case) -> bool {
+        case.setting.convergence.is_some()
+    }
+}
