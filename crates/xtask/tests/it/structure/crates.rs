@@ -41,7 +41,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("sweep", &["units", "controllers", "experiment", "lab", "reproduction"]),
     (
         "testbed",
-        &["units", "controllers", "experiment", "fabric", "lab", "linux", "path-manager", "sim", "transport"],
+        &["units", "controllers", "experiment", "fabric", "lab", "linux", "path-manager", "transport"],
     ),
     ("report", &["units", "experiment", "fabric", "lab"]),
     ("embed", &["units", "experiment", "lab", "sim"]),
