@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::Engine;
 use super::packets::Packets;
 use crate::network::Network;
-use crate::optimum::beside::COME_AND_GO;
+use crate::optimum::beside::{self, COME_AND_GO};
 use crate::record::outcome::{Outcome, Rows};
 use crate::setup;
 
@@ -45,7 +45,7 @@ where
             self.optima.refuse(COME_AND_GO);
         }
         let optimum = match is_round && self.complete && self.pilot.is_none() && !ended.is_empty() {
-            true => self.optima.add(self.case, self.seed, ended),
+            true => beside::add(&mut self.optima, self.case, self.seed, ended),
             false => None,
         };
         if !ended.is_empty() {
@@ -71,7 +71,7 @@ where
         self.hand_on()?;
         self.hand_on_packets(true)?;
         if self.complete {
-            self.optima.add_lasting(self.case, self.seed, &self.flows, self.world.now());
+            beside::add_lasting(&mut self.optima, self.case, self.seed, &self.flows, self.world.now());
         }
         self.publish();
         let counters = || self.world.ports().into_iter().map(|port| port.counters);

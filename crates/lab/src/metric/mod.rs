@@ -220,8 +220,8 @@ mod tests {
     use super::*;
     use tresse_workload::Start;
 
-    use crate::optimum::beside::Optima;
     use crate::record::flow::Begun;
+    use crate::record::optima::Optima;
     use tresse_experiment::plan::parts::Member;
 
     #[test]

@@ -1,7 +1,6 @@
 //! The optimum of the rounds that were simulated.
 
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
 use tresse_experiment::plan::Case;
 use tresse_optimum::distance::Distance;
 use tresse_optimum::solve::solve;
@@ -11,23 +10,7 @@ use super::round::Round;
 use super::{schemes, words};
 use crate::record::flow::{Begun, Flow};
 use crate::record::metric::percentile;
-
-/// The optimum of one round, and how far its flows were from it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Beside {
-    /// The optimal goodput of each flow, bit/s.
-    goodput: Vec<f64>,
-    /// The distance from there to the measured goodputs.
-    distance: Distance,
-}
-
-/// The optima of a case's rounds under one seed.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Optima {
-    rounds: Vec<Beside>,
-    /// Why a round has no optimum.
-    why_none: Option<String>,
-}
+use crate::record::optima::{Optima, RoundOptimum};
 
 /// The number of rounds of a case and seed that are compared. In an experiment with thousands of small rounds the
 /// optima would cost more than the simulation.
@@ -44,57 +27,45 @@ pub(crate) const COME_AND_GO: &str = "flows come and go, and an optimum needs fl
 /// By that much the links left to these are narrower than in their problem.
 const NOISE: f64 = 0.01;
 
-impl Optima {
-    /// Adds a round in which every flow of `flows` has finished, or was there until the end. Returns its optimal
-    /// goodputs in the order of the flows, bit/s; none after the first 16 rounds, or if there is no optimum.
-    pub fn add(&mut self, case: &Case, seed: u64, flows: &[Flow]) -> Option<&[f64]> {
-        if self.why_none.is_some() || self.rounds.len() >= MOST_ROUNDS {
-            return None;
-        }
-        match beside(case, seed, &flows.iter().collect::<Vec<_>>()) {
-            Ok(beside) => {
-                self.rounds.push(beside);
-                self.rounds.last().map(|b| &b.goodput[..])
-            }
-            Err(why) => {
-                self.why_none = Some(why);
-                None
-            }
-        }
+/// Adds a round in which every flow of `flows` has finished, or was there until the end. Returns its optimal
+/// goodputs in the order of the flows, bit/s; none after the first 16 rounds, or if there is no optimum.
+pub fn add<'a>(optima: &'a mut Optima, case: &Case, seed: u64, flows: &[Flow]) -> Option<&'a [f64]> {
+    if optima.why_none.is_some() || optima.rounds.len() >= MOST_ROUNDS {
+        return None;
     }
-
-    /// Adds those of the case's `flows` that were there from its start to its end, `duration` ps later, if the
-    /// flows that came and went carried next to nothing: at most 1 % of all bytes.
-    pub fn add_lasting(&mut self, case: &Case, seed: u64, flows: &[Flow], duration: Time) {
-        if self.why_none() != Some(COME_AND_GO) || !self.rounds.is_empty() {
-            return;
+    match beside(case, seed, &flows.iter().collect::<Vec<_>>()) {
+        Ok(beside) => {
+            optima.rounds.push(beside);
+            optima.rounds.last().map(|b| &b.goodput[..])
         }
-        let lasting: Vec<&Flow> = flows
-            .iter()
-            .filter(|f| f.record.start == 0 && f.record.end == duration && !f.record.complete)
-            .collect();
-        let all: u64 = flows.iter().map(|f| f.record.bytes).sum();
-        let theirs: u64 = lasting.iter().map(|f| f.record.bytes).sum();
-        if lasting.is_empty() || (all - theirs) as f64 > NOISE * all as f64 {
-            return;
+        Err(why) => {
+            optima.why_none = Some(why);
+            None
         }
-        let beside = beside(case, seed, &lasting);
-        self.why_none = beside.as_ref().err().cloned();
-        self.rounds.extend(beside);
-    }
-
-    /// Records why a round has no optimum.
-    pub fn refuse(&mut self, why: &str) {
-        self.why_none.get_or_insert_with(|| why.to_owned());
-    }
-
-    /// Why a round has no optimum.
-    pub fn why_none(&self) -> Option<&str> {
-        self.why_none.as_deref()
     }
 }
 
-fn beside(case: &Case, seed: u64, flows: &[&Flow]) -> Result<Beside, String> {
+/// Adds those of the case's `flows` that were there from its start to its end, `duration` ps later, if the flows
+/// that came and went carried next to nothing: at most 1 % of all bytes.
+pub fn add_lasting(optima: &mut Optima, case: &Case, seed: u64, flows: &[Flow], duration: Time) {
+    if optima.why_none() != Some(COME_AND_GO) || !optima.rounds.is_empty() {
+        return;
+    }
+    let lasting: Vec<&Flow> = flows
+        .iter()
+        .filter(|f| f.record.start == 0 && f.record.end == duration && !f.record.complete)
+        .collect();
+    let all: u64 = flows.iter().map(|f| f.record.bytes).sum();
+    let theirs: u64 = lasting.iter().map(|f| f.record.bytes).sum();
+    if lasting.is_empty() || (all - theirs) as f64 > NOISE * all as f64 {
+        return;
+    }
+    let beside = beside(case, seed, &lasting);
+    optima.why_none = beside.as_ref().err().cloned();
+    optima.rounds.extend(beside);
+}
+
+fn beside(case: &Case, seed: u64, flows: &[&Flow]) -> Result<RoundOptimum, String> {
     let begun: Vec<Begun> = flows.iter().map(|f| f.begun).collect();
     if let Some(why) = schemes::no_paths(case, &begun).or_else(|| words::no_lasting_links(case)) {
         return Err(why);
@@ -115,7 +86,7 @@ fn beside(case: &Case, seed: u64, flows: &[&Flow]) -> Result<Beside, String> {
     let goodputs = flows.iter().map(|f| f.record.goodput() as f64);
     let rates: Vec<f64> =
         goodputs.zip(round.payloads()).map(|(goodput, payload)| goodput / payload).collect();
-    Ok(Beside {
+    Ok(RoundOptimum {
         goodput: round.goodputs(optimum.totals.iter().copied()),
         distance: Distance::of_totals(&problem, &optimum, &rates),
     })
@@ -129,7 +100,7 @@ pub(super) fn why_none(round: &Round) -> Option<String> {
 
 /// The rounds together, as a case's result shows them.
 pub fn summary(optima: &[&Optima]) -> IndexMap<&'static str, f64> {
-    let rounds: Vec<&Beside> = optima.iter().flat_map(|o| &o.rounds).collect();
+    let rounds: Vec<&RoundOptimum> = optima.iter().flat_map(|o| &o.rounds).collect();
     let mut shown = goodputs(rounds.iter().flat_map(|r| r.goodput.iter().copied()));
     if !rounds.is_empty() {
         let over = |of: fn(&Distance) -> f64| rounds.iter().map(move |r| of(&r.distance));

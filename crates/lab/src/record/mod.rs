@@ -6,6 +6,7 @@ pub mod flow;
 pub mod inputs;
 pub mod lengths;
 pub mod metric;
+pub mod optima;
 pub mod outcome;
 pub mod packet;
 pub mod progress;

@@ -9,10 +9,10 @@ use tresse_fabric::Histogram;
 use tresse_units::Time;
 use tresse_workload::Job;
 
-use crate::optimum::beside::Optima;
 use crate::record::convergence::Converged;
 use crate::record::flow::{Flow, Link};
 use crate::record::lengths::Lengths;
+use crate::record::optima::Optima;
 use crate::record::packet::Packet;
 use crate::record::results::WindowResult;
 use crate::record::sample::Interval;
