@@ -10,6 +10,7 @@ pub mod flow_file;
 mod for_each;
 pub mod graph_file;
 mod loaded;
+pub mod paper_networks;
 pub mod sniff_format;
 pub mod variants;
 
