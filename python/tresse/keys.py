@@ -329,7 +329,8 @@ class Fabric(Keys):
 
     topology: Literal[
         "fat-tree", "leaf-spine", "virtual-hosts", "dumbbell", "parking-lot", "xmp-testbed-a",
-        "xmp-testbed-b", "xmp-torus", "thesis-2.2a", "thesis-2.2b", "thesis-3.2", "thesis-4.2", "file"
+        "xmp-testbed-b", "xmp-torus", "thesis-2.2a", "thesis-2.2b", "thesis-3.2", "thesis-3.2-users",
+        "thesis-4.2", "file"
     ]
     """Its shape."""
 
@@ -353,16 +354,6 @@ class Fabric(Keys):
 
     hops: int | None = None
     """For a parking lot, the number of bottlenecks in a row: 1 to 1000."""
-
-    multipath_users: int | None = None
-    """For `thesis-3.2` and `thesis-4.2`, the number of hosts with multipath flows, the thesis's N1: 1 to
-    10000. Default: 1.
-    """
-
-    tcp_users: int | None = None
-    """For `thesis-3.2` and `thesis-4.2`, the number of hosts with TCP flows, the thesis's N2: 1 to 10000.
-    Default: 1.
-    """
 
     file: str | None = None
     """For topology "file", the network as node-link JSON (networkx) or GraphML. The path is relative to

@@ -12,6 +12,7 @@
 #![expect(unsafe_code, reason = "controllers are C")]
 
 pub mod apart;
+pub mod center_of_utility;
 pub mod check;
 mod compile;
 mod declared;

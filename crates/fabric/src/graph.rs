@@ -1,10 +1,7 @@
-//! A network as a graph of named nodes and links, from which the papers' small topologies and users' files
-//! are built.
+//! A network as a graph of named nodes and links, from which small topologies and the networks in files are built.
 
 mod dumbbell;
-mod thesis;
 mod wiring;
-mod xmp;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,8 +1,9 @@
-//! What the engine drives: a network with flows on it, simulated or real.
+//! What the engine drives: a network with flows on it, simulated or real; and the words in which it is told about flows.
 
 use tresse_controllers::State;
 use tresse_fabric::{Deadlock, Histogram, PfcCounters, PortCounters};
-use tresse_sim::{FlowRecord, FlowSpec, Opened, Seen, Step, World};
+pub use tresse_sim::{FlowRecord, FlowSpec, Paths, Step};
+use tresse_sim::{Opened, Seen, World};
 use tresse_transport::Counters;
 use tresse_units::{BitsPerSecond, MICROSECOND, Time};
 

@@ -4,7 +4,7 @@
 //! - The rates that maximise the sum of utilities under the links' capacities (network utility maximisation,
 //!   NUM): a [`problem::Problem`] states links, flows, paths and utilities; [`solve::solve`] finds rates and
 //!   link prices, and [`kkt::Residuals`] shows how well they satisfy the conditions of an optimum.
-//!   [`weights`] turns users' utilities into weights, and [`claims`] lists what each controller claims.
+//!   [`claims`] lists what each controller claims.
 //! - [`distance`] measures how far any rates are from an optimum.
 //! - What a scheme does on average: [`fluid`] models, and [`opn`]'s analytical model of throughput.
 
@@ -24,4 +24,3 @@ pub mod problem;
 mod program;
 pub mod solve;
 pub mod utility;
-pub mod weights;

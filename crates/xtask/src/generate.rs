@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use tresse_experiment::read::built_in;
+use tresse_experiment::read::{built_in, paper_networks};
 use tresse_reproduction::pages::{Stored, papers, scoreboard, times};
 use tresse_workbench::catalogue::metrics;
 
@@ -119,7 +119,9 @@ fn pages_of_site(root: &Path) -> Result<Vec<File>, String> {
         keys_page::pages(tresse_experiment::schema().as_value()),
     ];
     let reference = reference.into_iter().flatten().map(|(path, text)| (format!("reference/{path}"), text));
+    let networks = paper_networks::all().iter().map(|network| (network.name, network.page()));
     let explained = [("columns", tresse_results::tables::explain()), ("metrics", metrics::page())];
+    let explained = explained.into_iter().chain(networks);
     let explained = explained.map(|(name, text)| (format!("explain/{name}.md"), text));
     let pages = papers.into_iter().chain(reference).chain(explained);
     Ok(pages.map(|(path, text)| File::new(format!("docs/{path}"), text)).collect())

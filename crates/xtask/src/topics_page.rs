@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use tresse_experiment::read::paper_networks;
 use tresse_workbench::catalogue::{Kind, list};
 
 const KINDS: [(Kind, &str); 8] = [
@@ -31,6 +32,7 @@ pub fn page(root: &Path) -> String {
             let link = match kind {
                 Kind::HostBalancers => format!("[{name}](balancers.md#{name})"),
                 _ if ["columns", "metrics"].contains(&&**name)
+                    || paper_networks::find(name).is_some()
                     || root.join(format!("docs/explain/{name}.md")).exists() =>
                 {
                     format!("[{name}](../explain/{name}.md)")

@@ -4,6 +4,7 @@
 //! events tightly, whole trajectories loosely, and what one paper alone promises.
 
 mod breaches;
+mod center_of_utility;
 mod checks;
 mod citations;
 mod fix;

@@ -3,6 +3,7 @@
 use std::fs;
 
 use tresse_exchange::export::graph::{GraphFormat, graph_text};
+use tresse_experiment::read::paper_networks;
 use tresse_experiment::{Profile, Source, find, load, resolve};
 use tresse_fabric::{ShortestPaths, Threshold, Topology};
 use tresse_units::{MICROSECOND, MILLISECOND};
@@ -351,11 +352,7 @@ fn what_is_wrong_in_the_experiment_is_told_there() {
 fn every_topology_comes_back_from_its_file() {
     let drawn =
         |name: &str| format!("topology = \"{name}\"\nrate = \"1Gbps\"\ndelay = \"3us\"\nqueue = \"64kB\"");
-    let mut fabrics =
-        ["xmp-testbed-a", "xmp-testbed-b", "xmp-torus", "thesis-2.2a", "thesis-2.2b"].map(drawn).to_vec();
-    fabrics.extend(
-        ["thesis-3.2", "thesis-4.2"].map(|name| drawn(name) + "\nmultipath_users = 3\ntcp_users = 2"),
-    );
+    let mut fabrics: Vec<String> = paper_networks::all().iter().map(|network| drawn(network.name)).collect();
     fabrics.extend([
         drawn("dumbbell") + "\npairs = 3",
         drawn("parking-lot") + "\nhops = 3",

@@ -20,6 +20,7 @@ pub mod port_options;
 pub mod presets;
 pub mod references;
 pub mod schema;
+mod setting_hint;
 pub mod single_links;
 pub mod spraying;
 pub mod topologies;
@@ -215,7 +216,7 @@ impl Plan {
 /// # Errors
 /// The first error, with its location in the file, or the setting that caused it.
 pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loaded, Diagnostic> {
-    read::load(source, profile, settings, check::check)
+    read::load(source, profile, settings, check::check, setting_hint::hint)
 }
 
 /// The keys of an experiment that was run, from the tables in its results.

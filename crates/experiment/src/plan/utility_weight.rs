@@ -1,7 +1,7 @@
 //! Weights from users' utilities: THESIS §2.3.1, center-of-utility fairness.
 
 use tresse_controllers::Controller;
-use tresse_optimum::weights::{Points, Shape, weight};
+use tresse_controllers::center_of_utility::{Points, Shape, weight};
 
 use crate::keys::scheme::Scheme;
 

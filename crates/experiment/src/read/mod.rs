@@ -10,7 +10,7 @@ pub mod flow_file;
 mod for_each;
 pub mod graph_file;
 mod loaded;
-mod setting_hint;
+pub mod paper_networks;
 pub mod sniff_format;
 pub mod variants;
 
@@ -83,6 +83,10 @@ fn files_beside(path: &Path) -> Vec<String> {
     files
 }
 
+/// A suggestion for a wrong setting, if there is one: of these tables with the setting, its text, and what is wrong
+/// with it.
+pub(crate) type Hint = fn(&Table, &str, &str) -> Option<String>;
+
 /// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`; `check`
 /// runs after each of them.
 ///
@@ -93,6 +97,7 @@ pub(crate) fn load(
     profile: Profile,
     settings: &[String],
     check: Check,
+    hint: Hint,
 ) -> Result<Loaded, Diagnostic> {
     // Read as it stands first: only the text knows its lines.
     let (experiment, _) = checked(&source.text, check).map_err(|e| source.error(e))?;
@@ -115,7 +120,7 @@ pub(crate) fn load(
         paths.push(path.clone());
         let cause = cause_of(setting);
         recheck(&resolved, check).map_err(|e| {
-            let hint = setting_hint::hint(&resolved, setting, &e.message);
+            let hint = hint(&resolved, setting, &e.message);
             Diagnostic { hint, ..Diagnostic::input(e.message).of(&cause) }
         })?;
         overrides.extend(of_variants.into_iter().chain([path]).map(|path| (path, cause.clone())));
@@ -235,9 +240,9 @@ fn refuse_values(value: &Spanned<DeValue>) -> Result<(), Wrong> {
 }
 
 /// The hint if a table laid over an experiment is wrong.
-const KEYS: &str = "`tresse schema` lists every key";
+pub(crate) const KEYS: &str = "`tresse schema` lists every key";
 
-fn is_unknown_key(message: &str) -> bool {
+pub(crate) fn is_unknown_key(message: &str) -> bool {
     message.starts_with("unknown key")
 }
 

@@ -9,6 +9,7 @@ mod figures;
 mod flow_file;
 mod hosts;
 mod messages;
+mod paper_networks;
 mod patterns;
 mod sizes;
 mod topologies;

@@ -35,22 +35,20 @@ pub struct Links<const N: usize> {
     pub non_ect: NonEct,
 }
 
-impl<const N: usize> Links<N> {
-    /// A port of this layer, of a host or of a switch.
-    fn port(&self, layer: usize, is_nic: bool) -> PortConfig {
-        let LinkConfig { rate, delay, limit, mark, loss } = self.layers[layer];
-        let (limit, mark) = if is_nic { self.host } else { (limit, mark) };
-        let loss = Loss::new(loss, 0, 0);
+impl LinkConfig {
+    /// A port of such a link: a switch's, or that of a host with this queue in its NIC, size and marking threshold.
+    pub fn port(self, nic: Option<(Threshold, Threshold)>, non_ect: NonEct) -> PortConfig {
+        let (limit, mark) = nic.unwrap_or((self.limit, self.mark));
         PortConfig {
-            rate,
-            delay,
+            rate: self.rate,
+            delay: self.delay,
             limit,
             mark,
-            non_ect: self.non_ect,
+            non_ect,
             drop_until: None,
             processing: Processing::NONE,
             red: None,
-            loss,
+            loss: Loss::new(self.loss, 0, 0),
         }
     }
 }
@@ -78,26 +76,12 @@ impl<'a, const N: usize> Wiring<'a, N> {
         self.node(name.into(), NodeKind::Switch)
     }
 
-    /// A bottleneck of this layer: the link between two switches, NAME in and NAME out, which it returns.
-    pub fn bottleneck(&mut self, name: &str, layer: usize) -> [usize; 2] {
-        let ends = ["in", "out"].map(|end| self.switch(format!("{name} {end}")));
-        self.join(ends[0], ends[1], layer);
-        ends
-    }
-
     /// A link of this layer.
     pub fn join(&mut self, a: usize, b: usize, layer: usize) {
         for ends in [[a, b], [b, a]] {
             let is_nic = self.graph.nodes[ends[0]].kind != NodeKind::Switch;
-            let config = self.links.port(layer, is_nic);
+            let config = self.links.layers[layer].port(is_nic.then_some(self.links.host), self.links.non_ect);
             self.graph.ports.push(GraphPort { ends, layer: layer as u8, config });
-        }
-    }
-
-    /// These hosts are in rack number `rack`.
-    pub fn in_rack(&mut self, hosts: &[usize], rack: u32) {
-        for &host in hosts {
-            self.graph.nodes[host].kind = NodeKind::Host { rack: Some(rack), pod: None };
         }
     }
 

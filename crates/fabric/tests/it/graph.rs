@@ -1,4 +1,4 @@
-//! Graphs: which of them are networks, what is wrong with others, and the papers' small networks.
+//! Graphs: which of them are networks, what is wrong with others, and those that are drawn.
 
 use proptest::prelude::*;
 use tresse_fabric::{
@@ -92,94 +92,6 @@ fn a_parking_lots_long_pair_crosses_every_bottleneck_and_the_others_one() {
     }
     let tier = narrowest_tier(&topology, |from, to| (from, to) == (0, 4)).expect("they talk");
     assert_eq!((tier.ports, tier.crossings, tier.throughput()), (3, 3.0, 1e9));
-}
-
-/// XMP §4: 300 Mbit/s, 1.8 ms, so a BDP of 45 packets.
-#[test]
-fn xmps_testbeds_have_its_flows_paths() {
-    let of = links([link(GIGABIT, 300), link(300 * MEGABIT, 300)]);
-    let a = build(&Graph::xmp_testbed_a(&of));
-    for (from, to, over) in
-        [("S1", "D1", "DN1"), ("S3", "D3", "DN2"), ("B1", "C1", "DN1"), ("B2", "C2", "DN2")]
-    {
-        assert_eq!(paths(&a, from, to), [format!("{from} - {over} in - {over} out - {to}")]);
-        assert_eq!(rtt(&a, from, to), 1800);
-    }
-    let flow2 = ["DN1", "DN2"].map(|over| format!("S2 - {over} in - {over} out - D2"));
-    assert_eq!(paths(&a, "S2", "D2"), flow2);
-    let b = build(&Graph::xmp_testbed_b(&of));
-    for flow in 1..=4 {
-        let [from, to] = [format!("S{flow}"), format!("D{flow}")];
-        assert_eq!(paths(&b, &from, &to), [format!("{from} - DN in - DN out - {to}")]);
-        assert_eq!(rtt(&b, &from, &to), 1800);
-    }
-    let bdp_bits = 300 * MEGABIT * rtt(&b, "S1", "D1") / 1_000_000;
-    assert_eq!(bdp_bits / 8 / 1500, 45);
-}
-
-/// XMP §5.1: every path has an RTT of 350 us, and a BDP of 15 to 60 packets.
-#[test]
-fn xmps_torus_has_two_paths_for_each_flow_over_neighbouring_bottlenecks() {
-    let rates = [800, 1200, 2000, 1500, 500].map(|rate| rate * MEGABIT);
-    let ring = std::array::from_fn(|i| match i {
-        0 => link(10 * GIGABIT, 50),
-        layer => link(rates[layer - 1], 75),
-    });
-    let topology = build(&Graph::xmp_torus(&links(ring)));
-    assert_eq!(topology.hosts(), 18);
-    for flow in 1..=5 {
-        let [from, to] = [format!("S{flow}"), format!("D{flow}")];
-        let over = [flow, flow % 5 + 1].map(|l| format!("{from} - L{l} in - L{l} out - {to}"));
-        assert_eq!(paths(&topology, &from, &to), over);
-        assert_eq!(rtt(&topology, &from, &to), 350);
-    }
-    for flow in 1..=4 {
-        let [from, to] = [format!("B{flow}"), format!("C{flow}")];
-        assert_eq!(paths(&topology, &from, &to), [format!("{from} - L3 in - L3 out - {to}")]);
-        assert_eq!(rtt(&topology, &from, &to), 350);
-    }
-    let port = |l: u32| {
-        let [start, end] =
-            ["in", "out"].map(|end| topology.node(&format!("L{l} {end}")).expect("it is there"));
-        topology.ports_between(start, end)[0]
-    };
-    let bdp = |l| topology.rate(port(l)) * 350 / 1_000_000 / 8 / 1500;
-    assert_eq!((1..=5).map(bdp).collect::<Vec<_>>(), [23, 35, 58, 43, 14]);
-    assert_eq!(
-        (1..=5).map(|l| topology.layer_name(port(l))).collect::<Vec<_>>(),
-        ["L1", "L2", "L3", "L4", "L5"]
-    );
-}
-
-/// THESIS §2.4: x11 has 60 Mbit/s for itself, x12 and x2 share 100 Mbit/s; §3.4.2 and §4.4: C1 and C2.
-#[test]
-fn the_thesiss_networks_have_a_private_link_and_a_shared_one() {
-    let of = links([link(GIGABIT, 10), link(60 * MEGABIT, 10), link(100 * MEGABIT, 10)]);
-    let b = build(&Graph::thesis_2_2b(&of));
-    let over = ["private", "shared"].map(|over| format!("S1 - {over} in - {over} out - D1"));
-    assert_eq!(paths(&b, "S1", "D1"), over);
-    assert_eq!(paths(&b, "S2", "D2"), ["S2 - shared in - shared out - D2"]);
-    let a = build(&Graph::thesis_2_2a(&links([link(GIGABIT, 10), link(100 * MEGABIT, 10)])));
-    assert_eq!(paths(&a, "S2", "D2"), ["S2 - left - right - D2"]);
-    for (graph, multipath, tcp) in
-        [(Graph::thesis_3_2(1, 1, &of), "S1", "S2"), (Graph::thesis_4_2(1, 1, &of), "S2", "S1")]
-    {
-        let topology = build(&graph);
-        assert_eq!(
-            paths(&topology, multipath, "D"),
-            [format!("{multipath} - a - D"), format!("{multipath} - b - D")]
-        );
-        assert_eq!(paths(&topology, tcp, "D"), [format!("{tcp} - b - D")]);
-        // Two links of 10 us, there and back.
-        assert_eq!((rtt(&topology, multipath, "D"), rtt(&topology, tcp, "D")), (40, 40));
-        let [a, b, d] = ["a", "b", "D"].map(|name| topology.node(name).expect("it is there"));
-        let rate = |switch| topology.rate(topology.ports_between(switch, d)[0]);
-        assert_eq!([a, b].map(rate), [60 * MEGABIT, 100 * MEGABIT]);
-    }
-    let users = build(&Graph::thesis_3_2(5, 3, &of));
-    assert_eq!(users.node_names[..9].join(" "), "S1.1 S1.2 S1.3 S1.4 S1.5 S2.1 S2.2 S2.3 D");
-    assert_eq!((paths(&users, "S1.5", "D").len(), paths(&users, "S2.3", "D").len()), (2, 1));
-    assert_eq!(users.racks, [0, 0, 0, 0, 0, 0, 0, 0, 1]);
 }
 
 /// The queue of a host's NIC is not that of a switch's port; a layer's values are those of both directions.

@@ -10,7 +10,7 @@ use super::round::Round;
 use super::{schemes, words};
 use tresse_results::record::flow::{Begun, Flow};
 use tresse_results::record::metric::percentile;
-use tresse_results::record::optima::{Beside, Optima};
+use tresse_results::record::optima::{Optima, RoundOptimum};
 
 /// The number of rounds of a case and seed that are compared. In an experiment with thousands of small rounds the
 /// optima would cost more than the simulation.
@@ -45,10 +45,10 @@ pub fn add<'a>(optima: &'a mut Optima, case: &Case, seed: u64, flows: &[Flow]) -
     }
 }
 
-/// Adds those of the case's `flows` that were there from its start to its end, `duration` ps later, if the
-/// flows that came and went carried next to nothing: at most 1 % of all bytes.
+/// Adds those of the case's `flows` that were there from its start to its end, `duration` ps later, if the flows
+/// that came and went carried next to nothing: at most 1 % of all bytes.
 pub fn add_lasting(optima: &mut Optima, case: &Case, seed: u64, flows: &[Flow], duration: Time) {
-    if optima.why_none.as_deref() != Some(COME_AND_GO) || !optima.rounds.is_empty() {
+    if optima.why_none() != Some(COME_AND_GO) || !optima.rounds.is_empty() {
         return;
     }
     let lasting: Vec<&Flow> = flows
@@ -65,7 +65,7 @@ pub fn add_lasting(optima: &mut Optima, case: &Case, seed: u64, flows: &[Flow], 
     optima.rounds.extend(beside);
 }
 
-fn beside(case: &Case, seed: u64, flows: &[&Flow]) -> Result<Beside, String> {
+fn beside(case: &Case, seed: u64, flows: &[&Flow]) -> Result<RoundOptimum, String> {
     let begun: Vec<Begun> = flows.iter().map(|f| f.begun).collect();
     if let Some(why) = schemes::no_paths(case, &begun).or_else(|| words::no_lasting_links(case)) {
         return Err(why);
@@ -86,7 +86,7 @@ fn beside(case: &Case, seed: u64, flows: &[&Flow]) -> Result<Beside, String> {
     let goodputs = flows.iter().map(|f| f.record.goodput() as f64);
     let rates: Vec<f64> =
         goodputs.zip(round.payloads()).map(|(goodput, payload)| goodput / payload).collect();
-    Ok(Beside {
+    Ok(RoundOptimum {
         goodput: round.goodputs(optimum.totals.iter().copied()),
         distance: Distance::of_totals(&problem, &optimum, &rates),
     })
@@ -100,7 +100,7 @@ pub(super) fn why_none(round: &Round) -> Option<String> {
 
 /// The rounds together, as a case's result shows them.
 pub fn summary(optima: &[&Optima]) -> IndexMap<&'static str, f64> {
-    let rounds: Vec<&Beside> = optima.iter().flat_map(|o| &o.rounds).collect();
+    let rounds: Vec<&RoundOptimum> = optima.iter().flat_map(|o| &o.rounds).collect();
     let mut shown = goodputs(rounds.iter().flat_map(|r| r.goodput.iter().copied()));
     if !rounds.is_empty() {
         let over = |of: fn(&Distance) -> f64| rounds.iter().map(move |r| of(&r.distance));

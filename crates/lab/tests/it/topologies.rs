@@ -102,11 +102,7 @@ fn the_papers_networks_have_their_paths_and_rtts() {
         (TORUS.to_owned(), 18, &[("S1", "D1", 2, 350), ("S5", "D5", 2, 350), ("B4", "C4", 1, 350)]),
         (both("thesis-2.2a", "rate = \"100Mbps\"\ndelay = \"10us\""), 4, &[("S2", "D2", 1, 60)]),
         (both("thesis-2.2b", thesis), 4, &[("S1", "D1", 2, 60), ("S2", "D2", 1, 60)]),
-        (
-            both("thesis-3.2", &format!("multipath_users = 5\ntcp_users = 2\n{thesis}")),
-            8,
-            &[("S1.1", "D", 2, 40), ("S2.2", "D", 1, 40)],
-        ),
+        (both("thesis-3.2-users", thesis), 11, &[("S1.1", "D", 2, 40), ("S2.2", "D", 1, 40)]),
         (both("thesis-4.2", thesis), 3, &[("S2", "D", 2, 40), ("S1", "D", 1, 40)]),
     ] {
         let plan = plan(&with(&fabric)).expect(&fabric);
@@ -190,8 +186,8 @@ fn what_is_wrong_is_told_with_its_line() {
             "t.toml:4:9: `pairs` is a dumbbell's; this network is as large as the paper's",
         ),
         (
-            swap("\"dumbbell\"\npairs = 4", "\"thesis-3.2\"\nk = 4"),
-            "`k` is a fat tree's; this network has `multipath_users` and `tcp_users`",
+            swap("\"dumbbell\"\npairs = 4", "\"thesis-3.2\"\nmultipath_users = 4"),
+            "t.toml:4:1: unknown key `multipath_users`",
         ),
         (swap("\"dumbbell\"\npairs = 4", "\"parking-lot\"\nhops = 1001"), "hops = 1001: 1 to 1000"),
         (swap("\"dumbbell\"", "\"dumbell\""), "unknown value `dumbell`; did you mean `dumbbell`?"),

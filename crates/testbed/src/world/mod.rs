@@ -13,9 +13,8 @@ use std::time::Duration;
 use tresse_experiment::plan::Case;
 use tresse_experiment::plan::bound_scheme::BoundScheme;
 use tresse_fabric::{Histogram, Path};
-use tresse_lab::network::{Network, PortNow, SubflowNow};
+use tresse_lab::network::{FlowRecord, FlowSpec, Network, Paths, PortNow, Step, SubflowNow};
 use tresse_path_manager::{Action, Memories};
-use tresse_sim::{FlowRecord, FlowSpec, Paths, Step};
 use tresse_units::{BitsPerSecond, NEVER, Time};
 
 use crate::agent::{Ask, How, Told};

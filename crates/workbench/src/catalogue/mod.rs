@@ -21,7 +21,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tresse_balancers::Balancer;
 use tresse_experiment::plan::presets;
-use tresse_experiment::read::built_in;
+use tresse_experiment::read::{built_in, paper_networks};
 use tresse_fabric::balancers;
 
 use crate::failure::Failure;
@@ -138,13 +138,6 @@ const PAGES: &[Page] = &[
     page!(Topologies, "virtual-hosts", "VMCC §III to §V"),
     page!(Topologies, "dumbbell", "XMP Fig. 1"),
     page!(Topologies, "parking-lot", ""),
-    page!(Topologies, "xmp-testbed-a", "XMP §4, Fig. 3(a)"),
-    page!(Topologies, "xmp-testbed-b", "XMP §4, Fig. 3(b)"),
-    page!(Topologies, "xmp-torus", "XMP §5.1, Fig. 5"),
-    page!(Topologies, "thesis-2.2a", "THESIS §2.4.1, Fig. 2.2"),
-    page!(Topologies, "thesis-2.2b", "THESIS §2.4.2, Fig. 2.2"),
-    page!(Topologies, "thesis-3.2", "THESIS §3.4.2, Fig. 3.2"),
-    page!(Topologies, "thesis-4.2", "THESIS §4.4, Fig. 4.2"),
     page!(Topologies, "file", "networkx; GraphML: Brandes et al., GD 2001"),
     page!(Workloads, "permutation", "XMP §5.2.1"),
     page!(Workloads, "rack-to-rack", "OPN §Design motivation"),
@@ -218,6 +211,7 @@ pub fn list(kind: Kind) -> Vec<Entry> {
         Kind::HostBalancers => tresse_balancers::all().iter().map(host_balancers::entry).collect(),
         Kind::Experiments => experiments::entries().into_iter().map(|p| p.entry).collect(),
         Kind::Distributions => distributions::entries().into_iter().map(|d| d.entry).collect(),
+        Kind::Topologies => topologies(),
         _ => pages(kind),
     }
 }
@@ -242,6 +236,19 @@ pub fn list_json(kind: Kind) -> Value {
     let mut object = Map::from_iter([("schema".to_owned(), "tresse/list/1".into())]);
     object.insert(kind.name().replace('-', "_"), entries.expect("entries are plain data"));
     object.into()
+}
+
+/// The topologies; that of a file comes last.
+fn topologies() -> Vec<Entry> {
+    let mut all = pages(Kind::Topologies);
+    let file = all.pop();
+    all.extend(paper_networks::all().iter().map(|network| Entry {
+        name: network.name.to_owned(),
+        title: network.about.title.clone(),
+        source: network.about.source.clone(),
+    }));
+    all.extend(file);
+    all
 }
 
 /// The parts of a kind that are pages.
@@ -286,6 +293,9 @@ pub fn explain(name: &str) -> Option<String> {
     if let Some(p) = PAGES.iter().find(|p| p.name == page) {
         return Some((p.text)().to_owned());
     }
+    if let Some(network) = paper_networks::find(name) {
+        return Some(network.page());
+    }
     built_in::find(name).map(|(own, text)| {
         // The first line is for editors; its path is right in the file's own folder only.
         let text =
@@ -305,10 +315,17 @@ pub fn names() -> Vec<String> {
     let is_new = |b: &Balancer| balancers::find(b.name()).is_none();
     let hosts = tresse_balancers::all().into_iter().filter(is_new).map(|b| b.name().to_owned());
     let pages = PAGES.iter().map(|p| p.name.to_owned());
+    let networks = paper_networks::all().iter().map(|network| network.name.to_owned());
     let presets = presets::ALL.iter().map(|p| p.name.to_owned());
     let files = tresse_workload::distributions::all().iter().map(|d| d.name.to_owned());
-    let parts =
-        controllers.chain(managers).chain(presets).chain(balancers).chain(hosts).chain(pages).chain(files);
+    let parts = controllers
+        .chain(managers)
+        .chain(presets)
+        .chain(balancers)
+        .chain(hosts)
+        .chain(pages)
+        .chain(networks)
+        .chain(files);
     parts.chain(built_in::known()).collect()
 }
 

@@ -8,10 +8,10 @@ mod layers;
 mod leaf_spine;
 mod papers;
 mod parking_lot;
-mod thesis_users;
 pub(crate) mod virtual_hosts;
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use schemars::{SchemaGenerator, json_schema, schema_for};
 use serde_json::{Map, Value};
@@ -24,21 +24,16 @@ use crate::keys::fabric::Fabric;
 pub(crate) use kind::{Kind, OwnRoutes};
 
 /// Every topology, in the order of messages.
-static ALL: [Kind; 13] = [
-    fat_tree::FAT_TREE,
-    leaf_spine::LEAF_SPINE,
-    virtual_hosts::VIRTUAL_HOSTS,
-    dumbbell::DUMBBELL,
-    parking_lot::PARKING_LOT,
-    papers::XMP_TESTBED_A,
-    papers::XMP_TESTBED_B,
-    papers::XMP_TORUS,
-    papers::THESIS_2_2A,
-    papers::THESIS_2_2B,
-    thesis_users::THESIS_3_2,
-    thesis_users::THESIS_4_2,
-    file::FILE,
-];
+static ALL: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+    let drawn = [
+        fat_tree::FAT_TREE,
+        leaf_spine::LEAF_SPINE,
+        virtual_hosts::VIRTUAL_HOSTS,
+        dumbbell::DUMBBELL,
+        parking_lot::PARKING_LOT,
+    ];
+    drawn.into_iter().chain(papers::kinds()).chain([file::FILE]).collect()
+});
 
 /// The topology with this name.
 fn named(name: &str) -> Result<&'static Kind, String> {
@@ -55,7 +50,7 @@ fn named(name: &str) -> Result<&'static Kind, String> {
 pub(crate) fn find(f: &Fabric) -> Result<&'static Kind, Wrong> {
     let kind = named(&f.topology).map_err(|e| wrong("topology", e))?;
     let own = kind.key_names();
-    for other in &ALL {
+    for other in ALL.iter() {
         if let Some(key) = other.key_names().iter().find(|key| f.own.contains_key(*key) && !own.contains(key))
         {
             return Err(wrong(key, format!("`{key}` is {}; {}", other.whose, kind.has)));
@@ -79,7 +74,7 @@ pub(crate) fn check(fabric: &DeTable) -> Result<(), Wrong> {
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         return Err(misread(key.span(), unknown("key", key.get_ref(), &known)));
     }
-    for kind in &ALL {
+    for kind in ALL.iter() {
         let own = kind.key_names();
         let is_own = |(key, _): &(&Spanned<DeString>, &_)| own.iter().any(|own| own == key.get_ref());
         let keys = fabric.iter().filter(is_own).map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -109,7 +104,7 @@ pub(crate) fn add_to_schema(generator: &mut SchemaGenerator) {
         .map(|kind| json_schema!({ "description": kind.meaning, "type": "string", "const": kind.name }));
     let topology = json_schema!({ "description": "Its shape.", "oneOf": names.collect::<Vec<_>>() });
     let mut properties = Map::from_iter([("topology".to_owned(), topology.to_value())]);
-    for kind in &ALL {
+    for kind in ALL.iter() {
         let own = (kind.keys.schema)(generator);
         properties.extend(own.get("properties").and_then(Value::as_object).cloned().unwrap_or_default());
     }

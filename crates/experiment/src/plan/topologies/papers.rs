@@ -1,44 +1,43 @@
-//! The papers' small networks of fixed size.
+//! The papers' small networks of fixed size, each a file in `papers/networks`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tresse_fabric::Graph;
+use tresse_fabric::{NodeKind, Topology};
 
-use crate::plan::topologies::kind::{Build, Kind, drawn};
-use crate::plan::topologies::layers::links;
+use crate::diagnostic::Wrong;
+use crate::keys::fabric::Fabric;
+use crate::keys::link_events::ChangeKey;
+use crate::plan::topologies::kind::{Kind, OwnRoutes, drawn};
+use crate::plan::topologies::layers;
+use crate::read::{graph_file, paper_networks};
 
-pub(super) const XMP_TESTBED_A: Kind =
-    paper("xmp-testbed-a", "XMP Fig. 3(a): two bottlenecks, and a flow that may use both.", |f, _| {
-        drawn(&Graph::xmp_testbed_a(&links(f, Graph::BOTTLENECK_LAYERS)?))
-    });
-
-pub(super) const XMP_TESTBED_B: Kind =
-    paper("xmp-testbed-b", "XMP Fig. 3(b): one bottleneck, four pairs of hosts.", |f, _| {
-        drawn(&Graph::xmp_testbed_b(&links(f, Graph::BOTTLENECK_LAYERS)?))
-    });
-
-pub(super) const XMP_TORUS: Kind = paper(
-    "xmp-torus",
-    "XMP Fig. 5: a ring of five bottlenecks, each shared by two neighbouring flows.",
-    |f, _| drawn(&Graph::xmp_torus(&links(f, Graph::TORUS_LAYERS)?)),
-);
-
-pub(super) const THESIS_2_2A: Kind =
-    paper("thesis-2.2a", "THESIS §2.4.1: two pairs of hosts over one link.", |f, _| {
-        drawn(&Graph::thesis_2_2a(&links(f, Graph::BOTTLENECK_LAYERS)?))
-    });
-
-pub(super) const THESIS_2_2B: Kind =
-    paper("thesis-2.2b", "THESIS §2.4.2: a flow with a private link and one that it shares.", |f, _| {
-        drawn(&Graph::thesis_2_2b(&links(f, Graph::PRIVATE_LAYERS)?))
-    });
-
-const fn paper(name: &'static str, meaning: &'static str, build: Build) -> Kind {
-    let has = "this network is as large as the paper's";
-    Kind { name, meaning, whose: "", has, routing: "shortest", keys: Kind::keys_of::<Keys>(), build }
+/// All of them, in the order of lists.
+pub(super) fn kinds() -> impl Iterator<Item = Kind> {
+    paper_networks::all().iter().map(|network| Kind {
+        name: network.name,
+        meaning: &network.about.meaning,
+        whose: "",
+        has: "this network is as large as the paper's",
+        routing: "shortest",
+        keys: Kind::keys_of::<Keys>(),
+        build,
+    })
 }
 
 /// No keys: only the links of these networks can be chosen.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Keys {}
+
+fn build(f: &Fabric, _: &[ChangeKey]) -> Result<(Topology, OwnRoutes), Wrong> {
+    let network = paper_networks::find(&f.topology).expect("the topology was found by this name");
+    let mut graph = graph_file::layout(network.text)?;
+    let names: Vec<&str> = graph.layers.iter().map(|name| &**name).collect();
+    let links = layers::each(f, &names)?;
+    let nic = (f.host_queue.into(), f.host_mark.into());
+    for port in &mut graph.ports {
+        let is_nic = graph.nodes[port.ends[0]].kind != NodeKind::Switch;
+        port.config = links[usize::from(port.layer)].port(is_nic.then_some(nic), f.non_ect.into());
+    }
+    drawn(&graph)
+}

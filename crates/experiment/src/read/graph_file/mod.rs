@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tresse_fabric::{Graph, GraphError, GraphPort, Loss, Node, NodeKind, PortConfig, Processing, Topology};
+use tresse_fabric::{
+    Graph, GraphError, GraphPort, Loss, Node, NodeKind, NonEct, PortConfig, Processing, Threshold, Topology,
+};
 use tresse_units::{Probability, Queue};
 
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean, wrong};
@@ -80,7 +82,7 @@ pub(crate) fn read(loaded: &mut Loaded) -> Result<(), Diagnostic> {
         .files
         .read(&path)
         .map_err(|e| loaded.error_at(&["fabric", "file"], &format!("{name}: cannot be read: {e}")))?;
-    match graph(&text, fabric) {
+    match graph(&text, Some(fabric)) {
         Ok((graph, notes)) => {
             notes.iter().for_each(|note| loaded.files.note(&path, note));
             loaded.experiment.fabric.graph = Some(Arc::new(graph));
@@ -91,9 +93,17 @@ pub(crate) fn read(loaded: &mut Loaded) -> Result<(), Diagnostic> {
     Ok(())
 }
 
+/// The nodes of the network that `text` describes, and its links with their layers. The ports have no values.
+///
+/// # Errors
+/// The first error, with its location in the text.
+pub(crate) fn layout(text: &str) -> Result<Graph, Wrong> {
+    graph(text, None).map(|(graph, _)| graph)
+}
+
 /// The graph that `text` describes, in either format, with notes on what is not read as it is written; values that its
-/// links leave out come from `[fabric]`.
-fn graph(text: &str, f: &Fabric) -> Result<(Graph, Vec<String>), Wrong> {
+/// links leave out come from `[fabric]`. Without `[fabric]` they have none.
+fn graph(text: &str, f: Option<&Fabric>) -> Result<(Graph, Vec<String>), Wrong> {
     let start = text.find(|c: char| !c.is_whitespace()).unwrap_or(0);
     let mut document = match text[start..].chars().next() {
         Some('{') => json::read(text)?,
@@ -216,54 +226,74 @@ fn ports(
     ends: &[[usize; 2]],
     links: &[LinkAttributes],
     nodes: &[Node],
-    f: &Fabric,
+    f: Option<&Fabric>,
 ) -> Result<(Vec<Arc<str>>, Vec<GraphPort>), Wrong> {
     let (mut layers, mut ports) = (Vec::<Arc<str>>::new(), Vec::new());
     for (&[from, to], own) in ends.iter().zip(links) {
-        let LinkValues { rate, delay, queue, mark, loss, layer } = &own.values;
-        let name = layer.as_deref().unwrap_or("link");
+        let name = own.values.layer.as_deref().unwrap_or("link");
         let layer = layers.iter().position(|l| **l == *name).unwrap_or_else(|| {
             layers.push(name.into());
             layers.len() - 1
         });
         let layer = u8::try_from(layer).map_err(|_| own.wrong("more than 256 layers"))?;
-        let missing = |key: &str, example: &str| {
-            own.wrong(&format!(
-                "no {key}: add an attribute `{key}` such as \"{example}\", or `{key}` in [fabric]"
-            ))
-        };
-        let rate = rate.or_else(|| of(&f.rate, name)).ok_or_else(|| missing("rate", "10Gbps"))?;
-        let delay = delay.or_else(|| of(&f.delay, name)).ok_or_else(|| missing("delay", "20us"))?;
-        let loss = loss.or_else(|| f.loss.of(name)).unwrap_or(Probability::ZERO);
         let both = [[from, to], [to, from]];
         for ends in &both[..if directed { 1 } else { 2 }] {
             // An edge of an undirected graph speaks of its switches' ports.
             let is_nic = nodes[ends[0]].kind != NodeKind::Switch;
-            let speaks = directed || !is_nic;
-            let queue = queue.filter(|_| speaks);
-            let limit = match (queue, is_nic) {
-                (Some(queue), _) => queue,
-                (None, true) => f.host_queue,
-                (None, false) => of(&f.queue, name).ok_or_else(|| missing("queue", "100pkt"))?,
-            };
-            let usual = if is_nic { f.host_mark } else { f.mark.of(name).unwrap_or(Queue::Unlimited) };
-            let mark = mark.filter(|_| speaks).unwrap_or(usual);
-            let config = PortConfig {
-                rate: rate.0,
-                delay: delay.0,
-                limit: limit.into(),
-                mark: mark.into(),
-                non_ect: f.non_ect.into(),
-                drop_until: None,
-                processing: Processing::NONE,
-                red: None,
-                loss: Loss::new(loss.into(), 0, 0),
-            };
+            let config = f.map_or(Ok(PLAIN), |f| config(own, name, is_nic, directed || !is_nic, f))?;
             ports.push(GraphPort { ends: *ends, layer, config });
         }
     }
-    check_keys(f, &layers)?;
+    f.map_or(Ok(()), |f| check_keys(f, &layers))?;
     Ok((layers, ports))
+}
+
+/// A port without values.
+const PLAIN: PortConfig = PortConfig {
+    rate: 1,
+    delay: 0,
+    limit: Threshold::UNLIMITED,
+    mark: Threshold::UNLIMITED,
+    non_ect: NonEct::Queue,
+    drop_until: None,
+    processing: Processing::NONE,
+    red: None,
+    loss: Loss::NONE,
+};
+
+/// A port of a link in `layer`: a host's or a switch's. `speaks`: queue and threshold of the link are the port's.
+fn config(
+    own: &LinkAttributes,
+    layer: &str,
+    is_nic: bool,
+    speaks: bool,
+    f: &Fabric,
+) -> Result<PortConfig, Wrong> {
+    let LinkValues { rate, delay, queue, mark, loss, .. } = &own.values;
+    let missing = |key: &str, example: &str| {
+        own.wrong(&format!(
+            "no {key}: add an attribute `{key}` such as \"{example}\", or `{key}` in [fabric]"
+        ))
+    };
+    let rate = rate.or_else(|| of(&f.rate, layer)).ok_or_else(|| missing("rate", "10Gbps"))?;
+    let delay = delay.or_else(|| of(&f.delay, layer)).ok_or_else(|| missing("delay", "20us"))?;
+    let loss = loss.or_else(|| f.loss.of(layer)).unwrap_or(Probability::ZERO);
+    let limit = match (queue.filter(|_| speaks), is_nic) {
+        (Some(queue), _) => queue,
+        (None, true) => f.host_queue,
+        (None, false) => of(&f.queue, layer).ok_or_else(|| missing("queue", "100pkt"))?,
+    };
+    let usual = if is_nic { f.host_mark } else { f.mark.of(layer).unwrap_or(Queue::Unlimited) };
+    let mark = mark.filter(|_| speaks).unwrap_or(usual);
+    Ok(PortConfig {
+        rate: rate.0,
+        delay: delay.0,
+        limit: limit.into(),
+        mark: mark.into(),
+        non_ect: f.non_ect.into(),
+        loss: Loss::new(loss.into(), 0, 0),
+        ..PLAIN
+    })
 }
 
 /// The values of `[fabric]` for a layer.

@@ -8,4 +8,3 @@ mod infeasible;
 mod max_min;
 mod random_networks;
 mod thesis;
-mod weights;

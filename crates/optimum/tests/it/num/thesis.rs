@@ -1,9 +1,9 @@
 //! The theory columns of the thesis, to the digits that it prints.
 
+use tresse_controllers::center_of_utility::{Shape, weight};
 use tresse_optimum::preferred::preferred_first;
 use tresse_optimum::problem::{Pooling, Problem};
 use tresse_optimum::utility::Utility;
-use tresse_optimum::weights::{Shape, weight};
 
 use super::common::{alpha, optimum, problem};
 

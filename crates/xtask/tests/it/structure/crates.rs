@@ -17,10 +17,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("optimum", &["units", "controllers"]),
     ("linux", &["units", "controllers", "path-manager"]),
     ("sim", &["units", "controllers", "balancers", "fabric", "path-manager", "transport", "workload"]),
-    (
-        "experiment",
-        &["units", "controllers", "balancers", "fabric", "optimum", "path-manager", "transport", "workload"],
-    ),
+    ("experiment", &["units", "controllers", "balancers", "fabric", "path-manager", "transport", "workload"]),
     (
         "results",
         &[
@@ -64,7 +61,6 @@ const MAY: &[(&str, &[&str])] = &[
             "linux",
             "path-manager",
             "results",
-            "sim",
             "transport",
         ],
     ),

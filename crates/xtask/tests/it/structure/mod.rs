@@ -54,6 +54,41 @@ fn circles(src: &Path) -> Vec<String> {
     lines
 }
 
+/// The folders of a crate that have an order: none uses one before it.
+const FOLDERS: &[(&str, &[&str])] = &[
+    ("experiment", &["plan", "read", "keys", "diagnostic"]),
+    ("lab", &["runner", "engine", "observe", "optimum", "record"]),
+];
+
+/// The arrows between a crate's `folders` that go against their order: one line for each.
+fn backwards(src: &Path, folders: &[&str]) -> Vec<String> {
+    let modules = Modules::read(src);
+    let place =
+        |path: &[String]| folders.iter().position(|folder| path.first().is_some_and(|own| own == folder));
+    let mut lines = Vec::new();
+    for (from, targets) in modules.arrows() {
+        let is_before = |to: &&&Vec<String>| place(to).zip(place(from)).is_some_and(|(to, from)| to < from);
+        lines.extend(
+            targets
+                .iter()
+                .filter(is_before)
+                .map(|to| format!("{} -> {}", modules.file(from), modules.file(to))),
+        );
+    }
+    lines
+}
+
+#[test]
+fn folders_are_used_in_their_order() {
+    let mut wrong = String::new();
+    for (name, folders) in FOLDERS {
+        for line in backwards(&root().join("crates").join(name).join("src"), folders) {
+            wrong += &format!("crates/{name}/src: {line}\n");
+        }
+    }
+    assert!(wrong.is_empty(), "these go against the order in `docs/architecture.md`:\n{wrong}");
+}
+
 #[test]
 fn modules_form_no_circle_beyond_a_folder() {
     let mut wrong = String::new();
@@ -81,6 +116,8 @@ fn a_circle_is_found() {
     write("a/tests.rs", "use crate::b::B;");
     write("b/mod.rs", "pub struct B(crate::One);");
     assert_eq!(circles(dir.path()), Vec::<String>::new(), "one folder, and tests");
+    assert_eq!(backwards(dir.path(), &["b", "a"]), Vec::<String>::new());
+    assert_eq!(backwards(dir.path(), &["a", "b"]), ["b/mod.rs -> a/one.rs"]);
     write("a/two.rs", "use crate::b; pub struct Two; pub fn g() { b::B; super::one::One; }");
     let found = circles(dir.path());
     assert!(found.contains(&"a/two.rs -> b/mod.rs".to_owned()), "{found:?}");

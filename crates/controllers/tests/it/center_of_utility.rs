@@ -1,8 +1,12 @@
 //! Centers of utility: closed forms against sums, tables against shapes, and rejected input.
 
-use tresse_optimum::weights::{Class, Points, Shape, WeightError, weight};
+use tresse_controllers::center_of_utility::{Class, Points, Shape, WeightError, weight};
 
-use super::common::near;
+/// Equal to `tolerance` relative.
+#[track_caller]
+fn near(value: f64, expected: f64, tolerance: f64) {
+    assert!((value - expected).abs() <= tolerance * expected.abs(), "{value}, not {expected}");
+}
 
 /// (2.3) by the midpoint rule over the utility itself: Σ x ΔU / U(R).
 fn by_sum(shape: &Shape, saturated: f64) -> f64 {
