@@ -90,7 +90,7 @@ fn the_schema_has_the_keys_of_every_topology() {
     assert_eq!(fabric["additionalProperties"], false);
     let names: Vec<&str> =
         names.as_array().expect("names").iter().filter_map(|n| n["const"].as_str()).collect();
-    assert_eq!(names.len(), 13);
+    assert_eq!(names.len(), 14);
     for name in built_in::names() {
         let loaded = load(find(name).expect("built in"), Profile::Full, &[]).expect("valid");
         let Experiment { fabric, .. } = &loaded.experiment;
