@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::Published;
+use tresse_experiment::keys::{Experiment, Published};
 use tresse_experiment::plan::{Case, Plan};
 use tresse_experiment::read::Loaded;
 
@@ -24,6 +24,7 @@ use tresse_results::record::inputs::Inputs;
 use tresse_results::record::outcome::{Outcome, Rows};
 use tresse_results::record::progress::Progress;
 use tresse_results::record::report::{MODEL_VERSION, Report, Status, Testbed};
+use tresse_results::record::results::CaseResult;
 use tresse_results::store::Tables;
 use tresse_results::store::folder::Folder;
 pub use watch::{Options, Planned, Watch};
@@ -90,6 +91,70 @@ pub fn measure(
     carry_out(loaded, plan, options, watch, judge, None, None)
 }
 
+/// The report of a run that begins.
+fn begun(loaded: &Loaded, options: &Options) -> Report {
+    Report {
+        schema: Report::SCHEMA.to_owned(),
+        experiment: loaded.source.name.clone(),
+        profile: options.profile.name().to_owned(),
+        seed: options.seed,
+        replications: options.replications.least(),
+        too_wide: Vec::new(),
+        status: Status::Running,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        model_version: MODEL_VERSION,
+        testbed: None,
+        out: String::new(),
+        wall_s: 0.0,
+        packet_hops: 0,
+        digest: String::new(),
+        inputs: None,
+        changed: loaded.changes.clone(),
+        judged: options.judge || loaded.changes.is_empty(),
+        errors: Vec::new(),
+        notes: loaded.files.notes(),
+        cases: Vec::new(),
+        claims: Vec::new(),
+    }
+}
+
+/// The places of the replications that `more` seeds by case add to `seeds`.
+fn next_places(seeds: &[u32], more: &[u32]) -> Vec<usize> {
+    let most = more.iter().copied().max().unwrap_or(0) as usize;
+    let is_next = |&place: &usize| {
+        let (seed, case) = ((place / seeds.len()) as u32, place % seeds.len());
+        (seeds[case]..more[case]).contains(&seed)
+    };
+    (0..seeds.len() * most).filter(is_next).collect()
+}
+
+/// The results of all cases from the replications that have ended.
+fn partial_results(plan: &Plan, done: &[(&Case, u64, &Outcome)], experiment: &Experiment) -> Vec<CaseResult> {
+    let result = |case: &Case| {
+        let own = done.iter().filter(|(c, _, _)| std::ptr::eq(*c, case));
+        let outcomes: Vec<&Outcome> = own.map(|&(_, _, o)| o).collect();
+        summary::case_result(case, &outcomes, experiment)
+    };
+    plan.cases.iter().map(result).collect()
+}
+
+/// The experiment that results are compared with: if it is changed, nothing was published of it.
+fn compared(loaded: &Loaded, is_judged: bool) -> Experiment {
+    let mut experiment = loaded.experiment.clone();
+    if !is_judged {
+        experiment.published = Published::default();
+    }
+    experiment
+}
+
+/// Adds what is known of all replications that have ended.
+fn sum_up(report: &mut Report, done: &[(&Case, u64, &Outcome)]) {
+    report.packet_hops = done.iter().map(|(_, _, o)| o.hops).sum();
+    report.errors = failures::told(done);
+    report.notes.extend(failures::noted(done));
+    report.digest = summary::digest(done);
+}
+
 fn carry_out(
     loaded: &Loaded,
     plan: &Plan,
@@ -102,42 +167,21 @@ fn carry_out(
     let start = clock();
     let (testbed, on) = real.unzip();
     let inputs = |replications| Some(Inputs::new(loaded, plan, options.seed, replications));
+    let out = folder.as_ref().map(|folder| folder.path().display().to_string());
     let mut report = Report {
-        schema: Report::SCHEMA.to_owned(),
-        experiment: loaded.source.name.clone(),
-        profile: options.profile.name().to_owned(),
-        seed: options.seed,
-        replications: options.replications.least(),
-        too_wide: Vec::new(),
-        status: Status::Running,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        model_version: MODEL_VERSION,
         testbed,
-        out: folder.as_ref().map(|folder| folder.path().display().to_string()).unwrap_or_default(),
-        wall_s: 0.0,
-        packet_hops: 0,
-        digest: String::new(),
+        out: out.unwrap_or_default(),
         inputs: inputs(options.replications.least()),
-        changed: loaded.changes.clone(),
-        judged: options.judge || loaded.changes.is_empty(),
-        errors: Vec::new(),
-        notes: loaded.files.notes(),
-        cases: Vec::new(),
-        claims: Vec::new(),
+        ..begun(loaded, options)
     };
     let file = RunFile::new(&report, loaded, options);
-    let mut experiment = loaded.experiment.clone();
-    if !report.judged {
-        experiment.published = Published::default(); // that was published of something else
-    }
-    let place = match folder {
-        Some(folder) => {
-            file.save(folder.path())?;
-            let tables = Tables::create(folder.path(), &plan.cases)?;
-            Some((folder, tables))
-        }
-        None => None,
+    let experiment = compared(loaded, report.judged);
+    let held = |folder: Folder| -> Result<_, Diagnostic> {
+        file.save(folder.path())?;
+        let tables = Tables::create(folder.path(), &plan.cases)?;
+        Ok((folder, tables))
     };
+    let place = folder.map(held).transpose()?;
     watch.open(place, start, file);
 
     let replications: Vec<(&Case, u64)> = replications(plan, options).collect();
@@ -187,35 +231,21 @@ fn carry_out(
         cases.retain(|&case| more[case] == seeds[case]);
         report.replications = more.iter().copied().max().unwrap_or(report.replications);
         report.inputs = inputs(report.replications);
-        let is_next = |&place: &usize| {
-            let (seed, case) = ((place / plan.cases.len()) as u32, place % plan.cases.len());
-            (seeds[case]..more[case]).contains(&seed)
-        };
-        places = (0..plan.cases.len() * report.replications as usize).filter(is_next).collect();
+        places = next_places(&seeds, &more);
         seeds = more;
         watch.plan(&places, &judged.undecided);
     };
 
-    let done: Vec<(&Case, u64, &Outcome)> = replications
-        .iter()
-        .zip(&outcomes)
-        .filter_map(|(&(case, seed), outcome)| outcome.get().map(|o| (case, seed, o)))
-        .collect();
+    let done = replications.iter().zip(&outcomes);
+    let done = done.filter_map(|(&(case, seed), outcome)| outcome.get().map(|o| (case, seed, o)));
+    let done: Vec<(&Case, u64, &Outcome)> = done.collect();
     report.status = if complete { Status::Complete } else { Status::Partial };
-    report.packet_hops = done.iter().map(|(_, _, o)| o.hops).sum();
-    report.errors = failures::told(&done);
-    report.notes.extend(failures::noted(&done));
-    report.digest = summary::digest(&done);
     if complete {
         report.too_wide = stopping_rule::too_wide(&options.replications, &report.cases);
     } else {
-        let result = |case: &Case| {
-            let own = done.iter().filter(|(c, _, _)| std::ptr::eq(*c, case));
-            let outcomes: Vec<&Outcome> = own.map(|&(_, _, o)| o).collect();
-            summary::case_result(case, &outcomes, &experiment)
-        };
-        report.cases = plan.cases.iter().map(result).collect();
+        report.cases = partial_results(plan, &done, &experiment);
     }
+    sum_up(&mut report, &done);
     report.wall_s = start.elapsed().as_secs_f64();
     watch.close(|own| *own = report.clone())?;
     Ok(report)
@@ -299,8 +329,8 @@ fn simulate(
             });
         }
         drop(tell);
-        let mut told_at = clock();
         let mut keep_readable = || -> Result<(), Failed> {
+            let mut told_at = clock();
             loop {
                 match told.recv_timeout(REFRESH) {
                     Ok(place) => ended(place).map_err(fail)?,
@@ -318,10 +348,7 @@ fn simulate(
             watch.stop.store(true, Ordering::Relaxed);
         }
     });
-    match failure.into_inner().expect("no holder of the lock panics") {
-        Some(error) => Err(error),
-        None => Ok(()),
-    }
+    failure.into_inner().expect("no holder of the lock panics").map_or(Ok(()), Err)
 }
 
 /// The error if the system does not start a process for a user's controller.

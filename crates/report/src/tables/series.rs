@@ -192,6 +192,15 @@ pub fn subflows(
         heads.table.words(about, codes, &words);
     }
 
+    Ok([heads.table, samples_of_subflows(run, &fitting, [&start, &duration])?])
+}
+
+/// The samples of subflows, of which each group of `fitting` becomes a row.
+fn samples_of_subflows(
+    run: &RunTable,
+    fitting: &Fitting<'_>,
+    [start, duration]: [&[u64]; 2],
+) -> Result<PageTable, String> {
     let groups: Vec<&[u32]> = fitting.series.iter().flatten().copied().collect();
     let mut samples = PageTable::of(start.len());
     samples.thinned = fitting.thinned("rates are means; windows, RTTs and states are those at the end");
@@ -199,7 +208,7 @@ pub fn subflows(
     let last = |rows: &[u32]| rows[rows.len() - 1] as usize;
     let sum = |values: &[u64], rows: &[u32]| rows.iter().map(|&row| values[row as usize]).sum::<u64>();
     samples.deltas(("start_ps", "ps", "when the interval began"), groups.iter().map(first));
-    let span = |rows: &&[u32]| Some(sum(&duration, rows) as f64);
+    let span = |rows: &&[u32]| Some(sum(duration, rows) as f64);
     samples.doubles(("duration_ps", "ps", "its length"), groups.iter().map(span));
     let bytes = run.values("arrived_bytes")?;
     let arrived = |rows: &&[u32]| Some(sum(&bytes, rows) as f64);
@@ -234,7 +243,7 @@ pub fn subflows(
             samples.doubles((name, unit, meaning), groups.iter().map(|rows| Some(sum(&values, rows) as f64)));
         }
     }
-    Ok([heads.table, samples])
+    Ok(samples)
 }
 
 /// The last path that was seen of each subflow.
