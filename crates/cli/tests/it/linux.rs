@@ -2,6 +2,7 @@
 //! they end, also where the machine lacks something. What they do to traffic is in tests/kernel.
 
 use std::process::{Command, Output};
+use std::sync::{PoisonError, RwLock};
 
 use tempfile::TempDir;
 
@@ -18,6 +19,9 @@ fn surrounded(change: &str, arguments: &str) -> Output {
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
+
+/// Held while a controller is attached, and alone while a test looks at what is there.
+static ATTACHING: RwLock<()> = RwLock::new(());
 
 fn available() -> String {
     std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default()
@@ -68,6 +72,7 @@ fn a_bad_name_or_place_changes_nothing() {
         return;
     }
     let dir = TempDir::new().expect("a temporary folder");
+    let _alone = ATTACHING.write().unwrap_or_else(PoisonError::into_inner);
     let before = available();
     for (arguments, message) in [
         (&["lia", "--name", "tr_lia_of_mine_x"][..], "16 characters"),
@@ -98,6 +103,7 @@ fn what_is_attached_is_there_until_it_is_detached() {
     }
     let dir = TempDir::new().expect("a temporary folder");
     let name = format!("tr_x{:x}", std::process::id());
+    let _attaching = ATTACHING.read().unwrap_or_else(PoisonError::into_inner);
     let _guard = Detached(&name);
     let run = |args: &[&str]| {
         let output = tresse(dir.path()).args(args).output().expect("it starts");
@@ -131,6 +137,7 @@ fn a_file_of_ones_own_is_attached() {
     }
     let id = std::process::id();
     let (name, kernel_name) = (format!("owner_cc{id:06x}"), format!("tr_occ{id:06x}"));
+    let _attaching = ATTACHING.read().unwrap_or_else(PoisonError::into_inner);
     let _guard = Detached(&kernel_name);
     let source = format!(
         "#include \"coupled.h\"\n\
