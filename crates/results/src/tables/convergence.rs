@@ -2,35 +2,31 @@
 
 use tresse_experiment::plan::Case;
 
-use super::Get::{MaybeU64, Text, U32, U64};
-use super::{Column, Row};
+use super::Get::{MaybeU64, U64};
+use super::{Column, OfSubflow, Row};
 use crate::record::convergence::Converged;
+use crate::record::flow::Begun;
+
+impl OfSubflow for Converged {
+    fn flow(&self) -> &Begun {
+        &self.flow
+    }
+
+    fn subflow(&self) -> u32 {
+        self.subflow
+    }
+}
 
 impl Row for Converged {
     const TABLE: &'static str = "convergence";
     const REMEDY: &'static str =
         "run the experiment again with `[measure] samples = \"1ms\"` and `convergence = {}`";
     const COLUMNS: &'static [Column<Self>] = &[
-        Column {
-            name: "group",
-            unit: "",
-            meaning: "the group of its flow, as in flows.parquet",
-            get: Text(|row| row.flow.group(row.case).into()),
-        },
-        Column {
-            name: "flow",
-            unit: "",
-            meaning: "its flow, as in flows.parquet",
-            get: U64(|row| row.flow.start.name),
-        },
-        Column { name: "from", unit: "", meaning: "the sending host", get: U32(|row| row.flow.start.from) },
-        Column { name: "to", unit: "", meaning: "the receiving host", get: U32(|row| row.flow.start.to) },
-        Column {
-            name: "subflow",
-            unit: "",
-            meaning: "the subflow of this flow, from 0",
-            get: U32(|row| row.subflow),
-        },
+        Column::GROUP,
+        Column::FLOW,
+        Column::FROM,
+        Column::TO,
+        Column::SUBFLOW,
         Column {
             name: "after_ps",
             unit: "ps",

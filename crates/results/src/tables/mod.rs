@@ -14,6 +14,7 @@ pub mod samples;
 
 mod axes;
 mod column;
+mod of_subflow;
 
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ use tresse_experiment::plan::Case;
 
 pub(crate) use axes::Axes;
 pub use column::{Column, Get, InCase};
+pub use of_subflow::OfSubflow;
 
 /// A row of a table.
 pub trait Row: Sized + 'static {

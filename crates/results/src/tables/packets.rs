@@ -3,8 +3,19 @@
 use tresse_experiment::plan::Case;
 
 use super::Get::{Flag, MaybeU32, Text, U32, U64};
-use super::{Column, Row};
+use super::{Column, OfSubflow, Row};
+use crate::record::flow::Begun;
 use crate::record::packet::Packet;
+
+impl OfSubflow for Packet {
+    fn flow(&self) -> &Begun {
+        &self.flow
+    }
+
+    fn subflow(&self) -> u32 {
+        self.subflow
+    }
+}
 
 impl Row for Packet {
     const TABLE: &'static str = "packets";
@@ -29,36 +40,14 @@ impl Row for Packet {
             meaning: "the round of the pattern, from 0",
             get: U32(|row| row.flow.start.round),
         },
+        Column::GROUP,
         Column {
-            name: "group",
-            unit: "",
-            meaning: "the group of its flow, as in flows.parquet",
-            get: Text(|row| row.flow.group(row.case).into()),
-        },
-        Column {
-            name: "flow",
-            unit: "",
             meaning: "its flow, as in flows.parquet; for a persistent connection, its first flow",
-            get: U64(|row| row.flow.start.name),
+            ..Column::FLOW
         },
-        Column {
-            name: "from",
-            unit: "",
-            meaning: "the host that sends the flow's data",
-            get: U32(|row| row.flow.start.from),
-        },
-        Column {
-            name: "to",
-            unit: "",
-            meaning: "the host that receives the flow's data",
-            get: U32(|row| row.flow.start.to),
-        },
-        Column {
-            name: "subflow",
-            unit: "",
-            meaning: "the subflow of this flow, from 0",
-            get: U32(|row| row.subflow),
-        },
+        Column { meaning: "the host that sends the flow's data", ..Column::FROM },
+        Column { meaning: "the host that receives the flow's data", ..Column::TO },
+        Column::SUBFLOW,
         Column {
             name: "from_address",
             unit: "",

@@ -3,8 +3,19 @@
 use tresse_experiment::plan::Case;
 
 use super::Get::{Text, U32, U64};
-use super::{Column, Row};
+use super::{Column, OfSubflow, Row};
+use crate::record::flow::Begun;
 use crate::record::sample::PathSample;
+
+impl OfSubflow for PathSample {
+    fn flow(&self) -> &Begun {
+        &self.flow
+    }
+
+    fn subflow(&self) -> u32 {
+        self.subflow
+    }
+}
 
 impl Row for PathSample {
     const TABLE: &'static str = "paths";
@@ -16,26 +27,11 @@ impl Row for PathSample {
             meaning: "the round of the pattern, from 0",
             get: U32(|row| row.flow.start.round),
         },
-        Column {
-            name: "group",
-            unit: "",
-            meaning: "the group of its flow, as in flows.parquet",
-            get: Text(|row| row.flow.group(row.case).into()),
-        },
-        Column {
-            name: "flow",
-            unit: "",
-            meaning: "its flow, as in flows.parquet",
-            get: U64(|row| row.flow.start.name),
-        },
-        Column { name: "from", unit: "", meaning: "the sending host", get: U32(|row| row.flow.start.from) },
-        Column { name: "to", unit: "", meaning: "the receiving host", get: U32(|row| row.flow.start.to) },
-        Column {
-            name: "subflow",
-            unit: "",
-            meaning: "the subflow of this flow, from 0",
-            get: U32(|row| row.subflow),
-        },
+        Column::GROUP,
+        Column::FLOW,
+        Column::FROM,
+        Column::TO,
+        Column::SUBFLOW,
         Column {
             name: "seen_ps",
             unit: "ps",

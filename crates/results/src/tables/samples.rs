@@ -4,8 +4,19 @@ use tresse_controllers::State;
 use tresse_experiment::plan::Case;
 
 use super::Get::{MaybeU64, Text, U32, U64};
-use super::{Column, Row};
+use super::{Column, OfSubflow, Row};
+use crate::record::flow::Begun;
 use crate::record::sample::Sample;
+
+impl OfSubflow for Sample {
+    fn flow(&self) -> &Begun {
+        &self.flow
+    }
+
+    fn subflow(&self) -> u32 {
+        self.subflow
+    }
+}
 
 impl Row for Sample {
     const TABLE: &'static str = "samples";
@@ -30,26 +41,11 @@ impl Row for Sample {
             meaning: "its length; the last interval of a flow ends with the flow",
             get: U64(|row| row.duration),
         },
-        Column {
-            name: "group",
-            unit: "",
-            meaning: "the group of its flow, as in flows.parquet",
-            get: Text(|row| row.flow.group(row.case).into()),
-        },
-        Column {
-            name: "flow",
-            unit: "",
-            meaning: "its flow, as in flows.parquet",
-            get: U64(|row| row.flow.start.name),
-        },
-        Column { name: "from", unit: "", meaning: "the sending host", get: U32(|row| row.flow.start.from) },
-        Column { name: "to", unit: "", meaning: "the receiving host", get: U32(|row| row.flow.start.to) },
-        Column {
-            name: "subflow",
-            unit: "",
-            meaning: "the subflow of this flow, from 0",
-            get: U32(|row| row.subflow),
-        },
+        Column::GROUP,
+        Column::FLOW,
+        Column::FROM,
+        Column::TO,
+        Column::SUBFLOW,
         Column {
             name: "arrived_bytes",
             unit: "bytes",
