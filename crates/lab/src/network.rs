@@ -181,7 +181,7 @@ impl Network for World {
     fn subflows(&self, id: u64) -> Vec<SubflowNow> {
         let Some((sender, receiver)) = self.ends(id) else { return Vec::new() };
         let subflow = |place: usize| {
-            let own = sender.place(place).map(|place| &sender.group()[place]);
+            let own = sender.controller(place);
             SubflowNow {
                 arrived: receiver.arrived(place),
                 counters: sender.counters(place),

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use tresse_controllers::MAX_SUBFLOWS;
 use tresse_fabric::{Ecn, Fabric, Header, Path, RouteId};
 use tresse_path_manager::{MemoryId, PathChoice, PathManager};
-use tresse_transport::{Counters, Receiver, Sender, Wire};
+use tresse_transport::{Counters, Receiver, Sender, Wire, tcp};
 use tresse_units::{NEVER, Time, mix};
 
 use crate::spec::{Paths, Sprayed};
@@ -22,26 +22,10 @@ pub(crate) struct Sending {
     pub peer: u32,
     /// The part of the other half.
     pub peer_part: u8,
-    /// Whether arriving packets are ignored, because it has finished or sends datagrams.
-    pub done: bool,
-    /// Whether it has not finished.
+    /// Whether it has not finished. Packets that arrive later are ignored.
     pub is_open: bool,
     pub class: u8,
-    /// Whether its path manager is notified of sent and ACKed data.
-    pub observed: bool,
-    /// Whether its controllers use the next hop's congestion flag.
-    pub hears: bool,
-    /// Whether its subflows request other paths (PLB).
-    pub rehashes: bool,
-    /// Whether its controller reads the data that switches write into packets.
-    pub reads_hops: bool,
-    /// Whether one of these holds: it is observed, it hears, its subflows are rehashed, it reads hops, or RTTs or
-    /// packets are recorded.
-    pub special: bool,
-    /// Whether it sends datagrams: then there is no transport at either end.
-    pub datagrams: bool,
-    /// Whether the packets of one of its hosts are recorded.
-    pub recorded: bool,
+    pub duties: Duties,
     pub ways: Vec<Way>,
     pub sender: Sender,
     pub id: u64,
@@ -54,15 +38,60 @@ impl Sending {
     /// Gives a subflow another path if it requests one.
     #[inline]
     pub fn rehash_if_asked(&mut self, subflow: usize) {
-        if self.rehashes && self.sender.take_rehash(subflow) {
+        if self.duties.has(Duties::REHASH) && self.sender.take_rehash(subflow) {
             self.ways[subflow].rehash();
+        }
+    }
+
+    /// The sender, to open and close its subflows.
+    ///
+    /// # Panics
+    /// If it is not one of TCP.
+    pub fn subflows(&mut self) -> &mut tcp::Sender {
+        match &mut self.sender {
+            Sender::Tcp(sender) => sender,
+            Sender::Sprayed(_) | Sender::Datagrams(_) => panic!("only TCP has subflows to manage"),
         }
     }
 
     /// When to call the path manager; it uses the timer of subflow 0.
     #[inline]
     pub fn managers_deadline(&self, subflow: u32) -> Time {
-        if subflow == 0 && self.observed { self.managed.manager.deadline() } else { NEVER }
+        if subflow == 0 && self.duties.has(Duties::MANAGE) { self.managed.manager.deadline() } else { NEVER }
+    }
+}
+
+/// What is done at each packet besides sending and ACKing. Most connections have no duty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Duties(u8);
+
+impl Duties {
+    /// Its path manager is notified of sent and ACKed data.
+    pub const MANAGE: Self = Self(1);
+    /// Its controllers use the next hop's congestion flag.
+    pub const HEAR: Self = Self(2);
+    /// Its subflows request other paths (PLB).
+    pub const REHASH: Self = Self(4);
+    /// Its controller reads the data that switches write into packets.
+    pub const READ_HOPS: Self = Self(8);
+    /// Its RTTs are recorded.
+    pub const RECORD_RTTS: Self = Self(16);
+    /// The packets of one of its hosts are recorded.
+    pub const RECORD: Self = Self(32);
+
+    /// Those that are true.
+    pub fn of(all: &[(Self, bool)]) -> Self {
+        Self(all.iter().filter(|(_, is)| *is).fold(0, |bits, (Self(bit), _)| bits | bit))
+    }
+
+    #[inline]
+    pub fn has(self, duty: Self) -> bool {
+        self.0 & duty.0 != 0
+    }
+
+    #[inline]
+    pub fn any(self) -> bool {
+        self.0 != 0
     }
 }
 
@@ -80,8 +109,6 @@ pub(crate) struct Managed {
     pub recorded: Option<u32>,
     /// By subflow number.
     pub closed: u64,
-    /// Datagrams that were sent.
-    pub datagrams: u64,
     /// The messages, if the connection is persistent.
     pub messages: Option<Messages>,
 }
@@ -113,11 +140,9 @@ pub(crate) struct Receiving {
     pub in_fabric: i64,
     /// The slot of the other half, in its part.
     pub peer: u32,
-    /// As [`Sending::done`].
-    pub done: bool,
+    /// As [`Sending::is_open`].
+    pub is_open: bool,
     pub class: u8,
-    /// As [`Sending::datagrams`].
-    pub datagrams: bool,
     /// Whether the connection stays when its message is complete.
     pub stays: bool,
     /// Whether its message may be complete within the lookahead; never set in a world of one part.
@@ -131,8 +156,6 @@ pub(crate) struct Receiving {
     pub ways: Vec<WayBack>,
     pub receiver: Receiver,
     pub id: u64,
-    /// Payload of datagrams that has arrived, bytes.
-    pub received: u64,
     pub host: u32,
 }
 
@@ -147,7 +170,8 @@ impl Receiving {
     /// or by any packets. `near` is how many there are in the part.
     pub fn look(&mut self, near: &mut u32) {
         let more = self.inbound.max(self.within_reach.into());
-        let is_near = !self.done && self.receiver.may_end_with(more);
+        let messages = self.receiver.messages();
+        let is_near = self.is_open && messages.is_some_and(|messages| messages.may_end_with(more));
         if is_near != std::mem::replace(&mut self.is_near, is_near) {
             *near = if is_near { *near + 1 } else { *near - 1 };
         }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use tresse_fabric::Ecn;
 use tresse_path_manager::PathChoice;
-use tresse_transport::{Counters, Receiver, Sender, Wire};
+use tresse_transport::{Counters, Incoming, Receiver, Sender, Wire, datagram};
 
-use crate::flow::{Managed, Receiving, SUBFLOW_BITS, Sending, Way};
+use crate::flow::{Duties, Receiving, SUBFLOW_BITS, Sending, Way};
 use crate::part::{DELAYED_ACK, Part, RETRANSMISSION};
 use crate::sending::timer;
 use crate::spec::{FlowRecord, FlowSpec, Paths};
@@ -51,14 +51,18 @@ impl World {
 
     /// Payload of a connection that was delivered in order, bytes; 0 if there is no connection with this name.
     pub fn delivered(&self, id: u64) -> u64 {
-        let bytes = |receiver: &Receiver| u64::from(receiver.delivered()) * u64::from(receiver.config().mss);
-        self.halves.get(&id).map_or(0, |&halves| bytes(&self.receiving(halves).receiver))
+        let Some(&halves) = self.halves.get(&id) else { return 0 };
+        let receiver = &self.receiving(halves).receiver;
+        let segments = receiver.messages().map_or(0, Incoming::delivered);
+        u64::from(segments) * u64::from(receiver.config().mss)
     }
 
     /// Payload of datagrams that has arrived, bytes; `None` if there is no such flow, or it is a connection.
     pub fn received(&self, id: u64) -> Option<u64> {
-        let half = self.receiving(*self.halves.get(&id)?);
-        half.datagrams.then_some(half.received)
+        match &self.receiving(*self.halves.get(&id)?).receiver {
+            Receiver::Datagrams(receiver) => Some(receiver.received()),
+            Receiver::Tcp(_) | Receiver::Sprayed(_) => None,
+        }
     }
 
     /// The application of a connection has so far written only the first `bytes` of its message; the connection can
@@ -69,7 +73,7 @@ impl World {
     pub fn write(&mut self, id: u64, bytes: u64) {
         let (part, slot) = self.halves.get(&id).expect("a flow that was started").sending;
         let half = &mut self.parts[part].sendings[slot as usize];
-        if !half.done {
+        if half.is_open {
             half.sender.write(bytes);
             self.transmit(part, slot);
         }
@@ -81,7 +85,7 @@ impl World {
         let Some(halves) = self.halves.get(&id) else { return };
         let (part, slot) = halves.sending;
         let half = &mut self.parts[part].sendings[slot as usize];
-        if !half.done {
+        if half.is_open {
             half.sender.steer(subflow, cwnd, word);
             self.transmit(part, slot);
         }
@@ -91,67 +95,22 @@ impl World {
     /// stopped. The controller and the transport of `spec` are not used, except for the size of the headers. It
     /// takes the first path.
     pub fn start_datagrams(&mut self, spec: FlowSpec) {
-        let [from, to] = self.parts_of(&spec.paths);
-        let part = &mut self.parts[from];
-        let memory = part.memories.id(spec.manager.memory(spec.hosts, spec.paths.count()));
-        let opening = spec.paths.opening(part.fabric.now(), spec.stream);
-        let manager = spec.manager.open(&opening, &mut part.memories[memory]);
+        let config = self.share(&spec.config);
+        let sender = Sender::Datagrams(datagram::Sender::new(Arc::clone(&config)));
+        let receiver = Receiver::Datagrams(datagram::Receiver::new(config));
         let choice = match &spec.paths {
             Paths::Fixed(_) => PathChoice::Addresses { local: 0, remote: 0 },
             Paths::Forwarded { .. } => PathChoice::Port(0),
         };
-        let way = Way::new(&mut part.fabric, &spec.paths, choice);
-        let config = self.share(&spec.config);
-        let recorded = spec.hosts.map(|host| self.records(host));
-        let receiving = Receiving {
-            in_fabric: 0,
-            peer: 0,
-            done: true,
-            class: spec.class,
-            datagrams: true,
-            stays: false,
-            is_near: false,
-            recorded: recorded[1],
-            within_reach: 0,
-            inbound: 0,
-            ways: vec![way.back()],
-            receiver: Receiver::new(Arc::clone(&config), 0, 1),
-            id: spec.id,
-            received: 0,
-            host: spec.hosts[1],
-        };
-        let sending = Sending {
-            in_fabric: 0,
-            peer: 0,
-            peer_part: to as u8,
-            done: true,
-            is_open: true,
-            class: spec.class,
-            observed: false,
-            hears: false,
-            rehashes: false,
-            reads_hops: false,
-            special: false,
-            datagrams: true,
-            recorded: recorded[0],
-            ways: vec![way],
-            sender: Sender::new(config, spec.scheme, 0, 1),
-            id: spec.id,
-            bytes: 0,
-            start: self.now(),
-            managed: Box::new(Managed {
-                manager,
-                memory,
-                paths: spec.paths,
-                sprayed: None,
-                group: spec.group,
-                recorded: recorded[0].then_some(spec.hosts[0]),
-                closed: 0,
-                datagrams: 0,
-                messages: None,
-            }),
-        };
-        self.place([from, to], sending, receiving);
+        let halves = self.join(spec, sender, receiver);
+        let (part, slot) = halves.sending;
+        let part = &mut self.parts[part];
+        let half = &mut part.sendings[slot as usize];
+        let way = Way::new(&mut part.fabric, &half.managed.paths, choice);
+        let back = way.back();
+        half.ways.push(way);
+        let (part, slot) = halves.receiving;
+        self.parts[part].receivings[slot as usize].ways.push(back);
         self.live += 1;
     }
 
@@ -170,34 +129,36 @@ impl World {
         let (part, slot) = halves.receiving;
         let part = &mut self.parts[part];
         let half = &mut part.receivings[slot as usize];
-        half.done = true;
+        half.is_open = false;
         part.near -= u32::from(std::mem::take(&mut half.is_near));
         for i in 0..half.ways.len() as u32 {
             part.timers.clear(timer(slot, half.id, i, DELAYED_ACK).0);
         }
-        let arrived = u64::from(half.receiver.distinct()) * u64::from(half.receiver.config().mss);
-        let (complete, received) = (!half.datagrams && half.receiver.complete(), half.received);
+        let complete = half.receiver.complete();
+        let arrived = match &half.receiver {
+            Receiver::Datagrams(receiver) => receiver.received(),
+            Receiver::Tcp(_) | Receiver::Sprayed(_) => {
+                let segments = half.receiver.messages().map_or(0, Incoming::arrived);
+                u64::from(segments) * u64::from(half.receiver.config().mss)
+            }
+        };
 
         let (part, slot) = halves.sending;
         let part = &mut self.parts[part];
         let half = &mut part.sendings[slot as usize];
-        (half.done, half.is_open) = (true, false);
+        half.is_open = false;
         let mut total = Counters::default();
-        if half.datagrams {
-            total.sent = half.managed.datagrams;
-        } else {
-            for i in 0..half.ways.len() {
-                total += half.sender.counters(i);
-                part.timers.clear(timer(slot, half.id, i as u32, RETRANSMISSION).0);
-            }
+        for i in 0..half.ways.len() {
+            total += half.sender.counters(i);
+            part.timers.clear(timer(slot, half.id, i as u32, RETRANSMISSION).0);
         }
         let record = FlowRecord {
             id: half.id,
-            bytes: match (half.datagrams, complete) {
-                (true, _) => received,
-                (false, true) => half.bytes,
+            bytes: match half.sender {
+                Sender::Datagrams(_) => arrived,
+                _ if complete => half.bytes,
                 // The last segment may be shorter.
-                (false, false) => arrived.min(half.bytes),
+                Sender::Tcp(_) | Sender::Sprayed(_) => arrived.min(half.bytes),
             },
             complete,
             start: half.start,
@@ -242,21 +203,13 @@ impl Part {
     fn send_datagram(&mut self, slot: u32, payload: u32) {
         let now = self.fabric.now();
         let half = &mut self.sendings[slot as usize];
-        assert!(half.datagrams && half.is_open, "a flow of datagrams");
-        let wire = Wire {
-            subflow: half.peer << SUBFLOW_BITS,
-            seq: 0,
-            dsn: 0,
-            flags: 0,
-            ce: 0,
-            block_count: 0,
-            stamp: now,
-            blocks: Default::default(),
-        };
-        let bytes = payload + half.sender.config().header;
-        half.managed.datagrams += 1;
+        let Sender::Datagrams(sender) = &mut half.sender else { panic!("a flow of datagrams") };
+        assert!(half.is_open, "a flow that has not been stopped");
+        let wire = Wire { subflow: half.peer << SUBFLOW_BITS, body: sender.send(payload).body };
+        let bytes = payload + sender.config().header;
         self.packets.sent += 1;
-        if half.recorded {
+        let is_recorded = half.duties.has(Duties::RECORD);
+        if is_recorded {
             self.recorder.sent_by_sender(now, half, bytes, Ecn::NotEct, &wire);
         }
         let way = &mut half.ways[0];
@@ -267,7 +220,7 @@ impl Part {
             }
         } else {
             self.packets.dropped += 1;
-            if half.recorded {
+            if is_recorded {
                 self.recorder.drop_last();
             }
         }
@@ -276,9 +229,9 @@ impl Part {
     /// A datagram has arrived.
     #[cold]
     pub(crate) fn handle_datagram(&mut self, slot: u32, bytes: u32) {
-        let half = &mut self.receivings[slot as usize];
-        let payload = u64::from(bytes - half.receiver.config().header);
-        half.received += payload;
+        let Receiver::Datagrams(receiver) = &mut self.receivings[slot as usize].receiver else { return };
+        let payload = u64::from(bytes - receiver.config().header);
+        receiver.receive(payload);
         self.delivered_bytes += payload;
     }
 }

@@ -37,7 +37,7 @@ impl World {
         let (part, slot) = halves.receiving;
         let part = &mut self.parts[part];
         let half = &mut part.receivings[slot as usize];
-        half.receiver.append(bytes);
+        half.receiver.messages_mut().expect("a connection").append(bytes);
         if half.within_reach > 0 {
             half.look(&mut part.near);
         }
@@ -58,8 +58,10 @@ impl World {
         let part = &mut self.parts[part];
         let half = &mut part.receivings[slot as usize];
         let complete = half.receiver.complete();
-        let arrived = u64::from(half.receiver.distinct_of_message()) * u64::from(half.receiver.config().mss);
-        half.receiver.take_message();
+        let mss = u64::from(half.receiver.config().mss);
+        let messages = half.receiver.messages_mut().expect("a connection");
+        let arrived = u64::from(messages.arrived_of_message()) * mss;
+        messages.take_message();
         if half.within_reach > 0 {
             half.look(&mut part.near);
         }

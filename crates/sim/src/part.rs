@@ -3,10 +3,10 @@
 
 use tresse_fabric::{Arrival, Ecn, Fabric, Histogram, Mail, Packet, Timers};
 use tresse_path_manager::Memories;
-use tresse_transport::Wire;
+use tresse_transport::{Body, Receiver, Wire};
 use tresse_units::{NEVER, Time};
 
-use crate::flow::{Receiving, SUBFLOW, SUBFLOW_BITS, Sending, WayBack};
+use crate::flow::{Duties, Receiving, SUBFLOW, SUBFLOW_BITS, Sending, WayBack};
 use crate::path_management::SentPackets;
 use crate::recorder::Recorder;
 use crate::world::Packets;
@@ -78,13 +78,13 @@ pub(crate) fn soon(sendings: &[Sending], receivings: &[Receiving]) -> impl Fn(&W
     move |wire| {
         let slot = (wire.subflow >> SUBFLOW_BITS) as usize;
         let (sending, receiving) = (sendings.wrapping_add(slot), receivings.wrapping_add(slot));
-        if wire.is_ack() { sending.cast() } else { receiving.cast() }
+        if wire.body.is_ack() { sending.cast() } else { receiving.cast() }
     }
 }
 
 /// Counts a packet that has entered a receiving half's part, or left it.
 fn expect(receivings: &mut [Receiving], wire: &Wire, more: i64, near: &mut u32) {
-    if !wire.is_ack() {
+    if !wire.body.is_ack() {
         receivings[(wire.subflow >> SUBFLOW_BITS) as usize].expect(more, near);
     }
 }
@@ -142,14 +142,14 @@ impl Part {
     #[inline]
     pub fn handle_arrival(&mut self, arrival: &Arrival<Wire>) -> Option<u32> {
         match arrival {
-            Arrival::Delivered(packet) if packet.payload.is_ack() => {
+            Arrival::Delivered(packet) if packet.payload.body.is_ack() => {
                 self.handle_ack(packet);
                 None
             }
             Arrival::Delivered(packet) => self.handle_data(packet),
             Arrival::Dropped(packet) => {
                 self.packets.dropped += 1;
-                let (slot, is_ack) = (packet.payload.subflow >> SUBFLOW_BITS, packet.payload.is_ack());
+                let (slot, is_ack) = (packet.payload.subflow >> SUBFLOW_BITS, packet.payload.body.is_ack());
                 let to = if self.is_whole { self.own } else { self.fabric.destination(packet) };
                 if !self.is_whole && to == self.own && !is_ack {
                     self.receivings[slot as usize].expect(-1, &mut self.near);
@@ -168,15 +168,15 @@ impl Part {
         let now = self.fabric.now();
         let half = &mut self.sendings[slot as usize];
         half.in_fabric -= 1;
-        if half.recorded {
+        if half.duties.has(Duties::RECORD) {
             self.recorder.arrived_at_sender(now, half, packet);
         }
-        if half.done {
+        if !half.is_open {
             self.release_if_empty(slot);
-        } else if wire.is_handshake() {
-            self.handle_handshake_answer(packet);
+        } else if let Body::Handshake(step, stamp) = wire.body {
+            self.handle_handshake_answer(slot, i, step, stamp.time());
         } else {
-            if half.special {
+            if half.duties.any() {
                 self.handle_special_ack(slot, i, wire);
             } else {
                 half.sender.handle_ack(now, i as usize, wire);
@@ -198,17 +198,22 @@ impl Part {
         if half.recorded {
             self.recorder.arrived_at_receiver(now, half, packet);
         }
-        if half.done {
-            let peer = half.peer;
-            if half.datagrams {
+        let peer = half.peer;
+        match wire.body {
+            Body::Datagram => {
                 self.handle_datagram(slot, packet.header.bytes.into());
+                self.release_if_empty(peer);
+                return None;
             }
-            self.release_if_empty(peer);
-            return None;
-        }
-        if wire.is_handshake() {
-            self.send_ack(slot, i, wire.answer());
-            return None;
+            _ if !half.is_open => {
+                self.release_if_empty(peer);
+                return None;
+            }
+            Body::Handshake(step, stamp) => {
+                self.send_ack(slot, i, Body::Handshake(step.answer(), stamp));
+                return None;
+            }
+            Body::Segment(_) | Body::Sprayed(_) | Body::Ack(_) | Body::Answer(_) => {}
         }
         if let Some(last_hop) = packet.header.trimmed() {
             let nack = half.receiver.handle_trimmed(wire, last_hop);
@@ -224,7 +229,7 @@ impl Part {
         if !self.is_whole {
             half.look(&mut self.near);
         }
-        for ack in acks.0.into_iter().flatten() {
+        for ack in acks.into_iter().flatten() {
             self.fabric.echo_hops();
             self.send_ack(slot, i, ack);
         }
@@ -234,7 +239,7 @@ impl Part {
 
     /// The rest of a trimmed packet has arrived.
     #[cold]
-    fn answer_trimmed(&mut self, slot: u32, i: u32, nack: Option<Wire>) {
+    fn answer_trimmed(&mut self, slot: u32, i: u32, nack: Option<Body>) {
         if !self.is_whole {
             self.receivings[slot as usize].look(&mut self.near);
         }
@@ -268,7 +273,7 @@ impl Part {
             let half = &mut self.receivings[slot as usize];
             half.ways[i as usize].armed = NEVER;
             if half.receiver.deadline(i as usize) <= now
-                && let Some(ack) = half.receiver.handle_timeout(i as usize, name)
+                && let Some(ack) = half.receiver.handle_timeout(i as usize)
             {
                 self.send_ack(slot, i, ack);
             }
@@ -281,7 +286,7 @@ impl Part {
     pub fn transmit(&mut self, slot: u32) {
         let mut sent = SentPackets::default();
         let mut used = self.send_packets(slot, &mut sent);
-        if self.sendings[slot as usize].observed {
+        if self.sendings[slot as usize].duties.has(Duties::MANAGE) {
             while self.tell_sent(slot, &std::mem::take(&mut sent)) {
                 used |= self.send_packets(slot, &mut sent);
             }
@@ -308,7 +313,9 @@ impl Part {
                 let half = &mut self.receivings[slot as usize];
                 half.ways.reserve_exact(1);
                 half.ways.push(way);
-                half.receiver.open();
+                if let Receiver::Tcp(receiver) = &mut half.receiver {
+                    receiver.open();
+                }
             }
             Note::Lost { slot, is_ack: true } => {
                 self.sendings[slot as usize].in_fabric -= 1;

@@ -3,12 +3,14 @@
 use std::mem;
 
 use tresse_controllers::Hop;
-use tresse_fabric::{Fabric, Packet, RouteId};
+use tresse_fabric::{Fabric, RouteId};
 use tresse_path_manager::{Ack, Action, Memory, PathChoice, PathManager, Priority, Sent};
-use tresse_transport::{Config, Origin, Spraying, Wire};
+use tresse_transport::spray::Spraying;
+use tresse_transport::tcp::Step;
+use tresse_transport::{Body, Config, Fate, Origin, Sender, Wire};
 use tresse_units::{BitsPerSecond, Time};
 
-use crate::flow::{SUBFLOW, SUBFLOW_BITS, Way};
+use crate::flow::{Duties, SUBFLOW, Way};
 use crate::part::{Note, Part};
 use crate::spec::{Paths, Sprayed};
 use crate::world::World;
@@ -71,11 +73,14 @@ impl Part {
                 let to = half.peer_part.into();
                 half.ways.reserve_exact(1);
                 half.ways.push(way);
-                assert_eq!(half.sender.open(duplicates.into()), subflow, "subflows count up");
-                if let Some(spraying) = spraying {
-                    half.sender.spray(spraying);
+                match (&mut half.sender, spraying) {
+                    (Sender::Tcp(sender), _) => {
+                        assert_eq!(sender.open(duplicates.into()), subflow, "subflows count up");
+                    }
+                    (Sender::Sprayed(sender), Some(spraying)) => sender.open(spraying),
+                    (Sender::Sprayed(_) | Sender::Datagrams(_), _) => panic!("there is one subflow"),
                 }
-                if half.recorded {
+                if half.duties.has(Duties::RECORD) {
                     self.recorder.open(half.id, subflow as u32, choice);
                 }
                 let is_open = half.sender.is_open(subflow);
@@ -85,13 +90,13 @@ impl Part {
                 }
             }
             Action::Close { subflow } => {
-                half.sender.close(subflow);
+                half.subflows().close(subflow);
                 half.managed.closed |= 1 << subflow;
             }
             Action::SetPriority { subflow, priority } => {
-                half.sender.set_takes_data(subflow, priority == Priority::Normal);
+                half.subflows().set_takes_data(subflow, priority == Priority::Normal);
             }
-            Action::Reinject { subflow } => half.sender.reinject(subflow),
+            Action::Reinject { subflow } => half.subflows().reinject(subflow),
         }
     }
 
@@ -99,22 +104,27 @@ impl Part {
     pub(crate) fn handle_special_ack(&mut self, slot: u32, i: u32, wire: &Wire) {
         let now = self.fabric.now();
         let half = &mut self.sendings[slot as usize];
-        if let Some(rtts) = self.rtts.get_mut(half.managed.group as usize)
-            && wire.flags & Wire::NACK == 0
+        let stamp = match &wire.body {
+            Body::Ack(ack) => Some(ack.stamp),
+            Body::Answer(answer) if matches!(answer.fate, Fate::Arrived { .. }) => Some(answer.stamp),
+            _ => None,
+        };
+        if let Some(stamp) = stamp
+            && let Some(rtts) = self.rtts.get_mut(half.managed.group as usize)
         {
-            rtts.record(now - wire.stamp);
+            rtts.record(now - stamp.time());
         }
-        if half.hears {
+        if half.duties.has(Duties::HEAR) {
             let way = &half.ways[i as usize];
             let heard = self.fabric.heard(way.there, way.hashes[0]);
             half.sender.hear(i as usize, heard.local, heard.next_hop);
         }
-        if half.reads_hops {
+        if half.duties.has(Duties::READ_HOPS) {
             half.sender.hear_hops(self.fabric.hops_of_delivered().iter().map(hop));
         }
         half.sender.handle_ack(now, i as usize, wire);
         half.rehash_if_asked(i as usize);
-        if half.observed {
+        if half.duties.has(Duties::MANAGE) {
             self.tell_ack(slot, i as usize, wire);
         }
     }
@@ -124,7 +134,12 @@ impl Part {
         let sender = &self.sendings[slot as usize].sender;
         if sender.is_open(i) {
             let outstanding = sender.outstanding(i).into();
-            let ack = Ack { subflow: i, outstanding, marked: (wire.ce > 0).into(), srtt: sender.srtt(i) };
+            let marked = match &wire.body {
+                Body::Ack(ack) => ack.ce > 0,
+                Body::Answer(answer) => answer.fate == Fate::Arrived { ce: true },
+                _ => false,
+            };
+            let ack = Ack { subflow: i, outstanding, marked: marked.into(), srtt: sender.srtt(i) };
             self.manage(slot, |m, now, memory| m.handle_ack(now, memory, &ack));
         }
     }
@@ -138,13 +153,12 @@ impl Part {
         acted
     }
 
-    /// An answer to a packet of a subflow's handshake has arrived.
+    /// An answer to a packet of a subflow's handshake, sent at `stamp`, has arrived.
     #[cold]
-    pub(crate) fn handle_handshake_answer(&mut self, packet: &Packet<Wire>) {
-        let wire = &packet.payload;
-        let (slot, i) = (wire.subflow >> SUBFLOW_BITS, wire.subflow & SUBFLOW);
+    pub(crate) fn handle_handshake_answer(&mut self, slot: u32, i: u32, step: Step, stamp: Time) {
         let now = self.fabric.now();
-        if self.sendings[slot as usize].sender.handle_handshake(now, i as usize, wire) {
+        let sender = self.sendings[slot as usize].subflows();
+        if sender.handle_handshake(now, i as usize, step, stamp) {
             self.manage(slot, |m, now, memory| m.handle_established(now, memory, i as usize));
         }
         self.transmit(slot);

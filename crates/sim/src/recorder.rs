@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tresse_fabric::{Ecn, Packet};
 use tresse_path_manager::PathChoice;
-use tresse_transport::{Config, Wire};
+use tresse_transport::{Body, Config, Wire};
 use tresse_units::Time;
 
 use crate::flow::{Receiving, SUBFLOW, Sending};
@@ -47,10 +47,6 @@ pub struct Seen {
     pub ecn: Ecn,
     /// Whether only its header is left.
     pub trimmed: bool,
-    /// Whether it has no transport.
-    pub is_datagram: bool,
-    /// Whether its connection is sprayed.
-    pub is_sprayed: bool,
     /// The transport's contents.
     pub wire: Wire,
 }
@@ -83,7 +79,6 @@ pub(crate) struct Recorder {
 struct Known<'a> {
     host: u32,
     connection: u64,
-    is_datagram: bool,
     config: &'a Config,
 }
 
@@ -158,7 +153,10 @@ impl Recorder {
             return false;
         }
         self.count += 1;
-        let is_data = !wire.is_ack() && !wire.is_handshake();
+        let payload = match wire.body {
+            Body::Segment(_) | Body::Sprayed(_) | Body::Datagram => bytes.saturating_sub(known.config.header),
+            Body::Ack(_) | Body::Answer(_) | Body::Handshake(..) => 0,
+        };
         self.seen.push(Seen {
             time,
             host: known.host,
@@ -167,11 +165,9 @@ impl Recorder {
             connection: known.connection,
             subflow: wire.subflow & SUBFLOW,
             bytes,
-            payload: if is_data { bytes.saturating_sub(known.config.header) } else { 0 },
+            payload,
             ecn,
             trimmed,
-            is_datagram: known.is_datagram,
-            is_sprayed: known.config.sprayed,
             wire: *wire,
         });
         true
@@ -184,13 +180,13 @@ impl Recorder {
 
 fn sender(half: &Sending) -> Option<Known<'_>> {
     let config = half.sender.config();
-    let known = |host| Known { host, connection: half.id, is_datagram: half.datagrams, config };
+    let known = |host| Known { host, connection: half.id, config };
     half.managed.recorded.map(known)
 }
 
 fn receiver(half: &Receiving) -> Known<'_> {
     let config = half.receiver.config();
-    Known { host: half.host, connection: half.id, is_datagram: half.datagrams, config }
+    Known { host: half.host, connection: half.id, config }
 }
 
 /// Packets of hosts, as they are recorded.

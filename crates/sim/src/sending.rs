@@ -1,9 +1,9 @@
 //! The output of connections to the fabric: segments and ACKs, and the timers that follow them.
 
 use tresse_fabric::{Ecn, Header};
-use tresse_transport::{Origin, Wire};
+use tresse_transport::{Body, Origin, Wire};
 
-use crate::flow::SUBFLOW_BITS;
+use crate::flow::{Duties, SUBFLOW_BITS};
 use crate::part::{DELAYED_ACK, Part, RETRANSMISSION};
 use crate::path_management::SentPackets;
 
@@ -19,31 +19,34 @@ impl Part {
         let mut used = 0u64;
         while let Some(packet) = half.sender.poll_transmit(now) {
             let subflow = packet.subflow;
-            let mut wire = packet.wire(half.peer << SUBFLOW_BITS | subflow as u32, now);
+            let wire = Wire { subflow: half.peer << SUBFLOW_BITS | subflow as u32, body: packet.body };
             used |= 1 << subflow;
-            if half.special {
+            let duties = half.duties;
+            if duties.any() {
                 half.rehash_if_asked(subflow);
-                if half.observed {
+                if duties.has(Duties::MANAGE) {
                     sent.note(subflow, packet.origin, packet.payload);
                 }
             }
-            let (bytes, ecn) =
-                if wire.is_handshake() { (small, Ecn::NotEct) } else { (packet.payload + header, ecn) };
+            let (bytes, ecn) = match packet.origin {
+                Origin::Handshake => (small, Ecn::NotEct),
+                Origin::New | Origin::Reinjected | Origin::Retransmitted => (packet.payload + header, ecn),
+            };
             self.packets.sent += 1;
-            if half.recorded {
-                wire.flags |= if packet.origin == Origin::Retransmitted { Wire::AGAIN } else { 0 };
+            if duties.has(Duties::RECORD) {
                 self.recorder.sent_by_sender(now, half, bytes, ecn, &wire);
             }
             let way = &mut half.ways[subflow];
-            let header = way.header(bytes, ecn, half.class, packet.path);
-            if self.fabric.send(way.there(packet.path), header, wire) {
+            let path = wire.body.path();
+            let header = way.header(bytes, ecn, half.class, path);
+            if self.fabric.send(way.there(path), header, wire) {
                 half.in_fabric += 1;
                 if !self.is_whole && usize::from(half.peer_part) == self.own {
                     self.receivings[half.peer as usize].expect(1, &mut self.near);
                 }
             } else {
                 self.packets.dropped += 1;
-                if half.recorded {
+                if duties.has(Duties::RECORD) {
                     self.recorder.drop_last();
                 }
             }
@@ -52,14 +55,14 @@ impl Part {
     }
 
     #[inline]
-    pub(crate) fn send_ack(&mut self, slot: u32, i: u32, ack: Wire) {
+    pub(crate) fn send_ack(&mut self, slot: u32, i: u32, ack: Body) {
         let half = &mut self.receivings[slot as usize];
-        let ack = Wire { subflow: half.peer << SUBFLOW_BITS | i, ..ack };
+        let ack = Wire { subflow: half.peer << SUBFLOW_BITS | i, body: ack };
         self.packets.sent += 1;
         let way = &half.ways[i as usize];
         let config = half.receiver.config();
         let ecn = if config.ect_acks { Ecn::Ect } else { Ecn::NotEct };
-        let (route, hash) = way.of(config.sprayed.then(|| ack.path()));
+        let (route, hash) = way.of(ack.body.path());
         let header = Header { class: half.class, hash, ..Header::new(config.ack, ecn) };
         if half.recorded {
             self.recorder.sent_by_receiver(self.fabric.now(), half, config.ack, ecn, &ack);

@@ -1,7 +1,7 @@
 //! The observable state of a world.
 
 use tresse_fabric::{Deadlock, Fabric, PfcCounters, Port};
-use tresse_transport::{Receiver, Sender, Wire};
+use tresse_transport::{Incoming, Receiver, Sender, Wire};
 use tresse_units::Time;
 
 use crate::world::{Packets, World};
@@ -93,7 +93,7 @@ impl World {
     /// The sender of a connection that has not finished, by its id; for measurements.
     pub fn sender(&self, id: u64) -> Option<&Sender> {
         let half = self.sending(*self.halves.get(&id)?);
-        (!half.done).then_some(&half.sender)
+        (half.is_open && !half.sender.is_datagrams()).then_some(&half.sender)
     }
 
     /// The ports that the data of a subflow take now, from the sender on, for measurements. `None` if switches
@@ -107,7 +107,7 @@ impl World {
     /// Segments of a connection that were delivered in order, by its id; for measurements.
     pub fn delivered_segments(&self, id: u64) -> Option<u32> {
         let half = self.receiving(*self.halves.get(&id)?);
-        (!half.done).then(|| half.receiver.delivered())
+        half.receiver.messages().filter(|_| half.is_open).map(Incoming::delivered)
     }
 
     /// The two ends of a connection, by its id, for measurements. The connection must not have finished, or no

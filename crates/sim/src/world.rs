@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use tresse_controllers::Signal;
 use tresse_fabric::{Cut, Fabric, Header, Histogram, PortConfig};
-use tresse_transport::{Config, Receiver, Sender, Wire};
+use tresse_transport::{Config, Receiver, Sender, Wire, spray, tcp};
 use tresse_units::Time;
 
-use crate::flow::{Managed, Receiving, Sending};
+use crate::flow::{Duties, Managed, Receiving, Sending};
 use crate::part::{Part, Turn};
 use crate::spec::{FlowRecord, FlowSpec, Paths};
 use crate::windows::Windows;
@@ -125,6 +125,23 @@ impl World {
     }
 
     pub(crate) fn open(&mut self, spec: FlowSpec) -> Halves {
+        let config = self.share(&spec.config);
+        let scheme = Arc::clone(&spec.scheme);
+        let (sender, receiver) = match spec.sprayed {
+            Some(_) => (
+                Sender::Sprayed(Box::new(spray::Sender::new(Arc::clone(&config), scheme, spec.bytes))),
+                Receiver::Sprayed(Box::new(spray::Receiver::new(config, spec.bytes))),
+            ),
+            None => (
+                Sender::Tcp(tcp::Sender::new(Arc::clone(&config), scheme, 0, spec.bytes)),
+                Receiver::Tcp(tcp::Receiver::new(config, 0, spec.bytes)),
+            ),
+        };
+        self.join(spec, sender, receiver)
+    }
+
+    /// Puts the two ends of a flow that begins now in place.
+    pub(crate) fn join(&mut self, spec: FlowSpec, sender: Sender, receiver: Receiver) -> Halves {
         let [from, to] = self.parts_of(&spec.paths);
         let part = &mut self.parts[from];
         let memory = part.memories.id(spec.manager.memory(spec.hosts, spec.paths.count()));
@@ -132,36 +149,29 @@ impl World {
         let manager = spec.manager.open(&opening, &mut part.memories[memory]);
         let has_rtts = !part.rtts.is_empty();
         let recorded = spec.hosts.map(|host| self.records(host));
-        let is_recorded = recorded.contains(&true);
-        let config = self.share(&spec.config);
         let signals = spec.scheme.controller().signals();
-        let hears = signals.contains(&Signal::NextHop);
-        let reads_hops = signals.contains(&Signal::Telemetry);
-        let receiver = Receiver::new(Arc::clone(&config), 0, spec.bytes);
-        let within_reach =
-            self.windows.as_ref().map_or(0, |w| w.cut().within_reach(config.mss + config.header));
-        let is_sprayed = config.sprayed;
+        let duties = Duties::of(&[
+            (Duties::MANAGE, manager.observes()),
+            (Duties::HEAR, signals.contains(&Signal::NextHop)),
+            (Duties::REHASH, spec.config.plb.is_some()),
+            (Duties::READ_HOPS, signals.contains(&Signal::Telemetry)),
+            (Duties::RECORD_RTTS, has_rtts),
+            (Duties::RECORD, recorded.contains(&true)),
+        ]);
+        let Config { mss, header, .. } = spec.config;
+        let within_reach = match (&self.windows, &sender) {
+            (None, _) | (_, Sender::Datagrams(_)) => 0,
+            (Some(windows), _) => windows.cut().within_reach(mss + header),
+        };
         let sending = Sending {
             in_fabric: 0,
             peer: 0,
             peer_part: to as u8,
-            done: false,
             is_open: true,
             class: spec.class,
-            observed: manager.observes(),
-            hears,
-            rehashes: spec.config.plb.is_some(),
-            reads_hops,
-            special: manager.observes()
-                || hears
-                || spec.config.plb.is_some()
-                || has_rtts
-                || reads_hops
-                || is_recorded,
-            datagrams: false,
-            recorded: is_recorded,
+            duties,
             ways: Vec::new(),
-            sender: Sender::new(config, spec.scheme, 0, spec.bytes),
+            sender,
             id: spec.id,
             bytes: spec.bytes,
             start: self.now(),
@@ -169,20 +179,18 @@ impl World {
                 manager,
                 memory,
                 paths: spec.paths,
-                sprayed: spec.sprayed.map(|sprayed| (sprayed, spec.stream)),
                 group: spec.group,
                 recorded: recorded[0].then_some(spec.hosts[0]),
                 closed: 0,
-                datagrams: 0,
                 messages: None,
+                sprayed: spec.sprayed.map(|sprayed| (sprayed, spec.stream)),
             }),
         };
         let receiving = Receiving {
             in_fabric: 0,
             peer: 0,
-            done: false,
-            class: if is_sprayed { Header::LAST_CLASS } else { spec.class },
-            datagrams: false,
+            is_open: true,
+            class: if matches!(receiver, Receiver::Sprayed(_)) { Header::LAST_CLASS } else { spec.class },
             stays: false,
             is_near: false,
             recorded: recorded[1],
@@ -191,7 +199,6 @@ impl World {
             ways: Vec::new(),
             receiver,
             id: spec.id,
-            received: 0,
             host: spec.hosts[1],
         };
         let halves = self.place([from, to], sending, receiving);

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tresse_controllers::{ConfiguredController, find};
-use tresse_transport::{Config, Sender, Wire};
+use tresse_transport::tcp::Sender;
+use tresse_transport::{Ack, Config, Segment};
 use tresse_units::MICROSECOND;
 
 /// The most segments in flight per subflow.
@@ -26,26 +27,19 @@ fn ack(c: &mut Criterion) {
         let mut now = 0;
         let mut sent = VecDeque::new();
         while let Some(t) = sender.poll_transmit(now) {
-            sent.push_back((t, now));
+            sent.push_back((t.subflow, *t.segment().expect("a segment")));
         }
         group.bench_function(format!("{name}, {subflows} subflows"), |b| {
             b.iter(|| {
                 now += MICROSECOND;
-                let (t, stamp) = sent.pop_front().expect("something is in flight");
+                let (subflow, Segment { stamp, seq, dsn, .. }) =
+                    sent.pop_front().expect("something is in flight");
                 // Every 32nd is marked, so that windows do not grow forever.
-                let wire = Wire {
-                    subflow: 0,
-                    seq: t.seq + 1,
-                    dsn: t.dsn + 1,
-                    flags: Wire::ACK,
-                    ce: u8::from(t.seq % 32 == 0),
-                    block_count: 0,
-                    stamp,
-                    blocks: Default::default(),
-                };
-                sender.handle_ack(now, t.subflow, black_box(&wire));
+                let ce = u8::from(seq % 32 == 0);
+                let ack = Ack { stamp, seq: seq + 1, dsn: dsn + 1, ce, ..Ack::default() };
+                sender.handle_ack(now, subflow, black_box(&ack));
                 while let Some(t) = sender.poll_transmit(now) {
-                    sent.push_back((t, now));
+                    sent.push_back((t.subflow, *t.segment().expect("a segment")));
                 }
             });
         });

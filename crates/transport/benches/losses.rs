@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use tresse_controllers::{ConfiguredController, find};
-use tresse_transport::{Config, Origin, Receiver, Recovery, Sender, Wire};
+use tresse_transport::tcp::{Receiver, Sender};
+use tresse_transport::{Ack, Config, Origin, Recovery, Segment};
 use tresse_units::{MICROSECOND, Time};
 
 const MSS: u32 = 1460;
@@ -28,8 +29,8 @@ struct Pipe {
     receiver: Receiver,
     window: u32,
     now: Time,
-    data: VecDeque<(Time, Wire)>,
-    acks: VecDeque<(Time, Wire)>,
+    data: VecDeque<(Time, Segment)>,
+    acks: VecDeque<(Time, Ack)>,
 }
 
 impl Pipe {
@@ -51,14 +52,15 @@ impl Pipe {
     /// Until the message has arrived.
     fn run(mut self) -> Self {
         self.transmit();
-        while !self.receiver.complete() {
-            let next = |way: &VecDeque<(Time, Wire)>| way.front().map_or(Time::MAX, |(time, _)| *time);
-            let (data, acks, deadline) = (next(&self.data), next(&self.acks), self.sender.deadline(0));
+        while !self.receiver.messages().complete() {
+            let data = self.data.front().map_or(Time::MAX, |(time, _)| *time);
+            let acks = self.acks.front().map_or(Time::MAX, |(time, _)| *time);
+            let deadline = self.sender.deadline(0);
             self.now = data.min(acks).min(deadline);
             if self.now == data {
-                let (_, wire) = self.data.pop_front().expect("it arrives now");
-                let acks = self.receiver.handle_data(self.now, 0, &wire, false);
-                self.acks.extend(acks.0.into_iter().flatten().map(|ack| (self.now + DELAY, ack)));
+                let (_, segment) = self.data.pop_front().expect("it arrives now");
+                let acks = self.receiver.handle_data(self.now, 0, &segment, false);
+                self.acks.extend(acks.into_iter().flatten().map(|ack| (self.now + DELAY, ack)));
             } else {
                 match self.now == acks {
                     true => {
@@ -75,20 +77,11 @@ impl Pipe {
 
     fn transmit(&mut self) {
         while let Some(t) = self.sender.poll_transmit(self.now) {
-            if t.origin == Origin::New && t.seq < self.window && t.seq % ONE_IN == ONE_IN / 2 {
+            let segment = *t.segment().expect("a segment");
+            if t.origin == Origin::New && segment.seq < self.window && segment.seq % ONE_IN == ONE_IN / 2 {
                 continue;
             }
-            let wire = Wire {
-                subflow: 0,
-                seq: t.seq,
-                dsn: t.dsn,
-                flags: t.flags,
-                ce: 0,
-                block_count: 0,
-                stamp: self.now,
-                blocks: Default::default(),
-            };
-            self.data.push_back((self.now + DELAY, wire));
+            self.data.push_back((self.now + DELAY, segment));
         }
     }
 }

@@ -128,10 +128,6 @@ pub struct Plb {
 /// The transport of one scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
-    /// Packets take many paths, and a balancer picks each one's path
-    /// ([`Sender::spray`](crate::Sender::spray)): subflow 0 covers all of them. The statements about TCP here
-    /// do not apply then.
-    pub sprayed: bool,
     /// Payload of a full segment, bytes.
     pub mss: u32,
     /// Headers of a data packet, bytes.
@@ -194,7 +190,6 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            sprayed: false,
             mss: 1460,
             header: 40,
             ack: 40,

@@ -1,33 +1,28 @@
-//! Sans-IO endpoints of a multipath transport: subflow sender and receiver, loss recovery,
-//! connection, scheduler.
+//! Sans-IO endpoints of transports: TCP with one or more subflows, packet spraying, datagrams.
 //!
 //! No clock, no network, no random source. A [`Sender`] is notified of ACKs and timeouts and is
 //! then asked what to transmit until it has nothing more; a [`Receiver`] is notified of data and
 //! returns the ACKs. Sequence numbers count segments, windows count packets, time is picoseconds.
-//!
-//! The sender's states are Linux's (Open, Disorder, CWR, Recovery, Loss), so that a controller sees here what
-//! it will see in the kernel.
 
 #![forbid(unsafe_code)]
 
 mod config;
-mod handshake;
+mod counters;
+pub mod datagram;
 mod message;
-mod ranges;
 mod reassembly;
 mod receiver;
 mod rtt;
-mod scoreboard;
 mod sender;
-mod sent;
-mod set;
-mod spray;
-mod subflow;
+pub mod spray;
+pub mod tcp;
+mod transmit;
 mod wire;
 
 pub use config::{Config, DelayedAck, Echo, Gro, Plb, Recovery, Reduction, Scheduler};
-pub use receiver::{Acks, Receiver};
-pub use sender::{Origin, Sender, Transmit};
-pub use spray::{Answer, Spraying};
-pub use subflow::Counters;
-pub use wire::{Block, Wire};
+pub use counters::Counters;
+pub use message::Incoming;
+pub use receiver::{Receiver, Replies};
+pub use sender::Sender;
+pub use transmit::{Origin, Transmit};
+pub use wire::{Ack, Answer, Block, Body, Count, Fate, Segment, SprayedPacket, Stamp, Wire};

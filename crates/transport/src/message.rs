@@ -1,6 +1,8 @@
-//! A message among the segments of a connection.
+//! Messages among the segments of a connection.
 
 use std::collections::VecDeque;
+
+use crate::reassembly::Reassembly;
 
 /// Which segments carry it.
 #[derive(Debug, Clone, Copy)]
@@ -42,4 +44,147 @@ impl Message {
 
 /// Further messages of a connection. Few connections have any: the others keep only a pointer.
 #[derive(Debug, Default)]
-pub(crate) struct Messages(pub VecDeque<Message>);
+struct Messages(VecDeque<Message>);
+
+/// The messages of a connection as its sender has them, one after the other.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    mss: u32,
+    /// The last one.
+    last: Message,
+    /// Earlier ones that may be sent again.
+    earlier: Option<Box<Messages>>,
+    /// Segments below this one may be sent: the application has written them.
+    written: u32,
+}
+
+impl Outgoing {
+    /// One message of `bytes`, all written.
+    ///
+    /// # Panics
+    /// As [`Message::first`].
+    pub fn new(bytes: u64, mss: u32) -> Self {
+        let last = Message::first(bytes, mss);
+        Self { mss, last, earlier: None, written: last.end }
+    }
+
+    /// Segments below this one may be sent.
+    #[inline]
+    pub fn written(&self) -> u32 {
+        self.written
+    }
+
+    /// The application has written only the first `bytes` of the last message, no fewer than before.
+    pub fn write(&mut self, bytes: u64) {
+        let mss = u64::from(self.mss);
+        let whole = u64::from(self.last.end) * mss - u64::from(self.last.short);
+        self.written = if bytes >= whole { self.last.end } else { (bytes / mss) as u32 };
+    }
+
+    /// One more message of `bytes`, all written; all segments below `arrived` have arrived.
+    ///
+    /// # Panics
+    /// As [`Message::next`], or if the previous message is not completely written.
+    pub fn append(&mut self, bytes: u64, arrived: u32) {
+        assert_eq!(self.written, self.last.end, "a message that is written");
+        let Messages(earlier) = &mut **self.earlier.get_or_insert_default();
+        while earlier.front().is_some_and(|message| message.end <= arrived) {
+            earlier.pop_front();
+        }
+        earlier.push_back(self.last);
+        self.last = self.last.next(bytes, self.mss);
+        self.written = self.last.end;
+    }
+
+    /// The payload of a segment, bytes, and whether it is the last one of a message.
+    #[inline]
+    pub fn payload(&self, dsn: u32) -> (u32, bool) {
+        let ends = if dsn + 1 == self.last.end { Some(&self.last) } else { self.earlier(dsn) };
+        (self.mss - ends.map_or(0, |message| message.short), ends.is_some())
+    }
+
+    /// The message before the last one that ends with this segment, if there is one.
+    #[inline]
+    fn earlier(&self, dsn: u32) -> Option<&Message> {
+        let Messages(earlier) = &**self.earlier.as_ref()?;
+        let place = earlier.binary_search_by_key(&(dsn + 1), |message| message.end).ok()?;
+        Some(&earlier[place])
+    }
+}
+
+/// The messages of a connection as its receiver has them.
+#[derive(Debug)]
+pub struct Incoming {
+    mss: u32,
+    /// What has arrived.
+    pub(crate) data: Reassembly,
+    /// The message that is awaited.
+    message: Message,
+    /// Those after it.
+    later: Option<Box<Messages>>,
+    /// Nothing is awaited: all messages were taken.
+    is_idle: bool,
+}
+
+impl Incoming {
+    /// One message of `bytes`.
+    ///
+    /// # Panics
+    /// As [`Message::first`].
+    pub(crate) fn new(bytes: u64, mss: u32) -> Self {
+        let message = Message::first(bytes, mss);
+        Self { mss, data: Reassembly::default(), message, later: None, is_idle: false }
+    }
+
+    /// One more message of `bytes`, as [`tcp::Sender::append`](crate::tcp::Sender::append).
+    ///
+    /// # Panics
+    /// As there.
+    pub fn append(&mut self, bytes: u64) {
+        let Messages(later) = &mut **self.later.get_or_insert_default();
+        let last = later.back().unwrap_or(&self.message);
+        later.push_back(last.next(bytes, self.mss));
+        if self.is_idle {
+            self.take_message();
+        }
+    }
+
+    /// The application takes the message that has arrived, or gives it up; the next one is awaited, if there is one.
+    pub fn take_message(&mut self) {
+        let next = self.later.as_mut().and_then(|later| later.0.pop_front());
+        self.is_idle = next.is_none();
+        self.message = next.unwrap_or(self.message);
+    }
+
+    /// Whether the whole message has arrived, and was not taken.
+    #[inline]
+    pub fn complete(&self) -> bool {
+        self.data.next() >= self.message.end && !self.is_idle
+    }
+
+    /// Whether all of the message may have arrived with `more` segments; never if none is awaited.
+    pub fn may_end_with(&self, more: i64) -> bool {
+        i64::from(self.message.end) - i64::from(self.data.arrived()) <= more && !self.is_idle
+    }
+
+    /// Segments that were delivered to the application, in order.
+    pub fn delivered(&self) -> u32 {
+        self.data.next()
+    }
+
+    /// Segments of the message, and of those before it, that have arrived on any subflow, in order or not.
+    #[inline]
+    pub fn arrived(&self) -> u32 {
+        self.data.arrived()
+    }
+
+    /// Segments of the message, or of later ones, that have arrived.
+    pub fn arrived_of_message(&self) -> u32 {
+        self.data.arrived().saturating_sub(self.message.start)
+    }
+
+    /// The payload of `segments`, bytes; `last` says whether the last one of the message is among them.
+    pub(crate) fn payload(&self, segments: u32, last: bool) -> u64 {
+        u64::from(segments) * u64::from(self.mss) - if last { u64::from(self.message.short) } else { 0 }
+    }
+}

@@ -8,15 +8,13 @@
 //! described in [`tcp`].
 
 mod delivery;
-mod fields;
 mod receiver;
 mod sender;
+mod spreading;
 mod tcp;
 
-pub use fields::Answer;
-pub(crate) use fields::with_path;
-pub(crate) use receiver::Receiver;
-pub(crate) use sender::Sender;
+pub use receiver::Receiver;
+pub use sender::Sender;
 
 use std::sync::Arc;
 

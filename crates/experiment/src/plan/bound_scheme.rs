@@ -65,6 +65,7 @@ impl BoundScheme {
 pub(crate) struct OnFabric {
     pub scheme: Scheme,
     pub transport: transport::Config,
+    is_sprayed: bool,
     pub routing: Arc<Routing>,
     balancer: &'static Declaration,
     flags: Option<FlagConfig>,
@@ -106,6 +107,7 @@ pub(crate) fn schemes<'a>(
         let transport = experiment.transport.of_scheme(scheme.transport.as_ref(), common);
         let transport =
             transport.map_err(|(below, e)| wrong(&[&["schemes", name.as_str()], &*below].concat(), e))?;
+        let is_sprayed = experiment.transport.is_sprayed(scheme.transport.as_ref());
         let addresses = fabric.addresses(0).len() as u32;
         let path_manager = scheme.path_manager.clone().unwrap_or_else(|| usual(&routing, addresses));
         let counts = match &scheme.subflows {
@@ -116,8 +118,10 @@ pub(crate) fn schemes<'a>(
             return Err(wrong(&path("subflows"), "at least one number of subflows".into()));
         }
         let routing = Arc::new(routing);
-        schemes
-            .insert(&**name, OnFabric { scheme, transport, routing, balancer, flags, path_manager, counts });
+        schemes.insert(
+            &**name,
+            OnFabric { scheme, transport, is_sprayed, routing, balancer, flags, path_manager, counts },
+        );
     }
     Ok(schemes)
 }
@@ -136,10 +140,10 @@ pub(crate) fn bind(
 ) -> Result<BoundScheme, Diagnostic> {
     let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
     let path = |key| ["schemes", name, key];
-    let OnFabric { scheme, transport, routing, balancer, flags, path_manager, .. } = of;
+    let OnFabric { scheme, transport, is_sprayed, routing, balancer, flags, path_manager, .. } = of;
     let (controllers, transport) =
         build_scheme(transport, scheme).map_err(|e| loaded.error(e.below_all(["schemes", name])))?;
-    let sprayed = spraying::of(scheme, controllers.controller(), &transport, routing, subflows)
+    let sprayed = spraying::of(scheme, controllers.controller(), *is_sprayed, routing, subflows)
         .map_err(|e| loaded.error(e.below_all(["schemes", name])))?;
     let largest = controllers::MAX_SUBFLOWS as u32;
     let ways = routing.most().min(largest);

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use tresse_balancers::{self as balancers, ConfiguredBalancer, MAX_PATHS};
 use tresse_controllers::{Controller, Signal};
-use tresse_transport::Config;
 
 use crate::diagnostic::{Wrong, did_you_mean};
 use crate::keys::host_balancer::HostBalancer;
@@ -25,19 +24,19 @@ const USUAL_PATHS: u32 = 256;
 
 const NOT_SPRAYED: &str = "packets are sprayed only with profile = \"spray\"";
 
-/// How a scheme with these controllers and this transport is sprayed; `None` if it is not.
+/// How a scheme with these controllers is sprayed; `None` if its transport sprays no packets.
 ///
 /// # Errors
 /// What cannot be combined, at the scheme's key.
 pub(crate) fn of(
     scheme: &Scheme,
     controller: Controller,
-    transport: &Config,
+    is_sprayed: bool,
     routing: &Routing,
     subflows: u32,
 ) -> Result<Option<Sprayed>, Wrong> {
     let signals = controller.signals();
-    if !transport.sprayed {
+    if !is_sprayed {
         if signals.contains(&Signal::Packets) {
             let message =
                 format!("{} needs the fate of every packet: profile = \"spray\"", controller.name());

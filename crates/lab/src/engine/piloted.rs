@@ -109,7 +109,7 @@ fn state(world: &World, id: u64, subflow: usize) -> Option<State> {
     if subflow >= sender.subflows() {
         return None;
     }
-    let own = sender.place(subflow).map(|place| &sender.group()[place]);
+    let own = sender.controller(subflow);
     let smallest = own.map_or(0, |own| u64::from(own.min_rtt) * (MICROSECOND / 8));
     Some(State {
         arrived: receiver.arrived(subflow),

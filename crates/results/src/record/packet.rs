@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use tresse_fabric::Ecn;
 use tresse_sim::Seen;
-use tresse_transport::{Answer, Block, Wire};
+use tresse_transport::tcp::Step;
+use tresse_transport::{Block, Body, Fate};
 use tresse_units::Time;
 
 use crate::record::flow::Begun;
@@ -30,19 +31,19 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn of(seen: &Seen) -> Self {
-        let wire = &seen.wire;
-        match (wire.is_handshake(), wire.is_ack()) {
-            (true, _) => match wire.seq {
-                1 => Self::Syn,
-                2 => Self::SynAck,
-                3 => Self::JoinAck,
-                _ => Self::JoinAnswer,
+    fn of(body: &Body) -> Self {
+        match body {
+            Body::Segment(_) | Body::Sprayed(_) => Self::Data,
+            Body::Ack(_) => Self::Ack,
+            Body::Answer(answer) => match answer.fate {
+                Fate::Arrived { .. } => Self::Ack,
+                Fate::Trimmed { .. } => Self::Nack,
             },
-            (false, true) if wire.flags & Wire::NACK != 0 => Self::Nack,
-            (false, true) => Self::Ack,
-            (false, false) if seen.is_datagram => Self::Datagram,
-            (false, false) => Self::Data,
+            Body::Handshake(Step::Syn, _) => Self::Syn,
+            Body::Handshake(Step::SynAck, _) => Self::SynAck,
+            Body::Handshake(Step::JoinAck, _) => Self::JoinAck,
+            Body::Handshake(Step::JoinAnswer, _) => Self::JoinAnswer,
+            Body::Datagram => Self::Datagram,
         }
     }
 
@@ -129,18 +130,8 @@ impl Packet {
 
     /// A packet that a host saw, of a flow on these addresses.
     pub fn new(seen: &Seen, flow: &Begun, addresses: [u16; 2]) -> Self {
-        let wire = &seen.wire;
-        let kind = Kind::of(seen);
-        let is_data = kind == Kind::Data;
-        let is_ack = matches!(kind, Kind::Ack | Kind::Nack);
-        let has = |flag: u8| is_data && wire.flags & flag != 0;
-        let pair = |block: Block| (block.start, block.end);
-        let answer = (is_ack && seen.is_sprayed).then(|| Answer::of(wire));
-        let sack = match (&answer, is_ack) {
-            (Some(answer), _) => answer.arrived().map(pair).collect(),
-            (None, true) => wire.blocks[..wire.block_count.into()].iter().copied().map(pair).collect(),
-            (None, false) => Vec::new(),
-        };
+        let body = &seen.wire.body;
+        let Header { data, ack, sack, answers, echo, cwr, retransmission, last } = Header::of(body);
         Self {
             time: seen.time,
             host: seen.host,
@@ -148,25 +139,73 @@ impl Packet {
             flow: *flow,
             subflow: seen.subflow,
             addresses,
-            kind,
+            kind: Kind::of(body),
             bytes: seen.bytes,
             payload: seen.payload,
-            data: is_data.then_some([wire.seq, wire.dsn]),
-            ack: is_ack.then_some([wire.seq, wire.dsn]),
+            data,
+            ack,
             sack,
-            answers: answer.map(|answer| answer.packet),
-            path: (seen.is_sprayed && (is_data || is_ack)).then(|| wire.path()),
+            answers,
+            path: body.path(),
             ecn: match seen.ecn {
                 Ecn::NotEct => 0,
                 Ecn::Ect => 1,
                 Ecn::Ce => 2,
             },
-            echo: is_ack.then_some(wire.ce),
-            cwr: has(Wire::CWR),
-            retransmission: has(Wire::AGAIN),
+            echo,
+            cwr,
+            retransmission,
             trimmed: seen.trimmed,
-            last: has(Wire::LAST),
+            last,
             dropped: seen.dropped,
+        }
+    }
+}
+
+/// The fields of a [`Packet`] that its header has.
+#[derive(Default)]
+struct Header {
+    data: Option<[u32; 2]>,
+    ack: Option<[u32; 2]>,
+    sack: Vec<(u32, u32)>,
+    answers: Option<u32>,
+    echo: Option<u8>,
+    cwr: bool,
+    retransmission: bool,
+    last: bool,
+}
+
+impl Header {
+    fn of(body: &Body) -> Self {
+        let pair = |block: Block| (block.start, block.end);
+        match body {
+            Body::Segment(segment) => Self {
+                data: Some([segment.seq, segment.dsn]),
+                cwr: segment.cwr,
+                retransmission: segment.again,
+                last: segment.last,
+                ..Self::default()
+            },
+            Body::Ack(ack) => Self {
+                ack: Some([ack.seq, ack.dsn]),
+                sack: ack.sack().iter().copied().map(pair).collect(),
+                echo: Some(ack.ce),
+                ..Self::default()
+            },
+            Body::Sprayed(packet) => Self {
+                data: Some([packet.number, packet.number]),
+                retransmission: packet.again,
+                last: packet.last,
+                ..Self::default()
+            },
+            Body::Answer(answer) => Self {
+                ack: Some([answer.next, answer.next]),
+                sack: answer.arrived().map(pair).collect(),
+                answers: Some(answer.packet),
+                echo: Some((answer.fate == Fate::Arrived { ce: true }).into()),
+                ..Self::default()
+            },
+            Body::Handshake(..) | Body::Datagram => Self::default(),
         }
     }
 }

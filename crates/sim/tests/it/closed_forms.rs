@@ -88,8 +88,8 @@ impl Alone {
     fn sawtooth(&mut self) -> Vec<(usize, f64, f64)> {
         let subflows = self.subflows;
         let windows = |w: &World| -> Vec<u32> {
-            let group = w.sender(0).expect("it lives").group();
-            (0..subflows).map(|i| group[i].cwnd).collect()
+            let sender = w.sender(0).expect("it lives");
+            (0..subflows).map(|i| sender.controller(i).expect("it is open").cwnd).collect()
         };
         let mut last = windows(&self.world);
         let mut cuts = Vec::new();

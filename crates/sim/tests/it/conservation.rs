@@ -39,7 +39,7 @@ fn run(world: &mut World, mut later: Vec<(Time, FlowSpec)>, random: &mut Stream)
         let until = (world.now() + random.below(100 * MILLISECOND)).min(next);
         if let Step::Finished(record) = world.advance(until, 1 + random.below(500)) {
             let (sender, receiver) = world.ends(record.id).expect("it has just ended");
-            let subflows = 0..sender.group().len();
+            let subflows = 0..sender.subflows();
             // Byte by byte, and on the subflow that each segment was given to.
             assert_eq!(subflows.clone().map(|i| receiver.arrived(i)).sum::<u64>(), record.bytes);
             for i in subflows {

@@ -116,17 +116,21 @@ struct Held {
 impl Held {
     fn by(world: &World) -> Self {
         let text = format!("{world:?}");
-        let list = |name: &str| {
-            let from = text.find(name).unwrap_or_else(|| panic!("no {name} in the world's debug text"));
-            let to = from + text[from..].find(']').expect("a list ends");
-            text[from..to].split(',').count()
+        let lists = |name: &str| -> Vec<usize> {
+            let found = text.match_indices(name).map(|(from, _)| {
+                let to = from + text[from..].find(']').expect("a list ends");
+                text[from..to].split(',').count()
+            });
+            let found: Vec<usize> = found.collect();
+            assert!(!found.is_empty(), "no {name} in the world's debug text");
+            found
         };
         Self {
-            connections: text.matches(" Sender {").count(),
+            connections: text.matches("Tcp(Sender {").count(),
             packets: text.matches("Packet {").count(),
-            segments: text.matches("Segment {").count(),
-            route_places: list(" routes: ["),
-            timer_places: list(" place: ["),
+            segments: lists(" ring: [").iter().sum(),
+            route_places: lists(" routes: [")[0],
+            timer_places: lists(" place: [")[0],
         }
     }
 }

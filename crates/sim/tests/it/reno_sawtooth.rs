@@ -26,7 +26,7 @@ fn windows_by_round(world: &mut tresse_sim::World, until: u64) -> Vec<f64> {
         if acked(w, 0, 0) > round_end {
             let sender = w.sender(0).expect("it lives");
             round_end = sender.counters(0).sent;
-            windows.push(f64::from(sender.group()[0].cwnd));
+            windows.push(f64::from(sender.controller(0).expect("it is open").cwnd));
         }
     });
     windows

@@ -90,7 +90,7 @@ impl Case {
         let mut windows = (u32::MAX, 0);
         // Each window lasts a round, and w_max one packet time, 12 us.
         sample(&mut world, 120 * MILLISECOND, 5 * MICROSECOND, |w| {
-            let cwnd = w.sender(0).expect("it lives").group()[0].cwnd;
+            let cwnd = w.sender(0).expect("it lives").controller(0).expect("it is open").cwnd;
             windows = (windows.0.min(cwnd), windows.1.max(cwnd));
         });
         let until = world.now() + SECOND;

@@ -6,7 +6,7 @@
 
 use tresse_controllers::{Ack, Cause, Group, Hooks, Report, State};
 
-use crate::subflow::Subflow;
+use crate::Counters;
 
 /// A round: the packets sent until all that were in flight when it began have arrived.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl Round {
         rtt: u32,
         [una, sent]: [u32; 2],
         group: &mut Group,
-        own: &mut Subflow,
+        counters: &mut Counters,
     ) {
         let new_round = self.is_over(una);
         self.begin_if_over(una, sent);
@@ -51,9 +51,9 @@ impl Round {
             group.ack(0, &ack);
         }
         if trimmed + lost > 0 {
-            self.lose(sent, group, own);
+            self.lose(sent, group, counters);
         } else if marked > 0 && group[0].state == State::Open {
-            self.cut(sent, group, own);
+            self.cut(sent, group, counters);
         }
         if group[0].state == State::Open && delivered > 0 && group[0].cwnd_limited != 0 {
             ack.new_round = std::mem::take(&mut self.begun).into();
@@ -65,7 +65,7 @@ impl Round {
         }
     }
 
-    fn lose(&mut self, sent: u32, group: &mut Group, own: &mut Subflow) {
+    fn lose(&mut self, sent: u32, group: &mut Group, counters: &mut Counters) {
         match group[0].state {
             State::Open | State::Disorder => {
                 let before = group[0].cwnd;
@@ -80,17 +80,17 @@ impl Round {
             }
             State::Recovery | State::Loss => return,
         }
-        own.counters.recoveries += 1;
+        counters.recoveries += 1;
         group[0].state = State::Recovery;
     }
 
-    fn cut(&mut self, sent: u32, group: &mut Group, own: &mut Subflow) {
+    fn cut(&mut self, sent: u32, group: &mut Group, counters: &mut Counters) {
         let before = group[0].cwnd;
         if let Some(window) = group.congestion(0, Cause::Mark) {
             (self.before, self.cut_end) = (before, sent);
             (group[0].ssthresh, group[0].cwnd) = (window, window);
             group[0].state = State::Cwr;
-            own.counters.mark_cuts += 1;
+            counters.mark_cuts += 1;
         }
     }
 }

@@ -1,7 +1,8 @@
 //! When the receiver sends an ACK (catalogue 0.2): for every second packet, at once while the subflow
 //! is young, on a gap, on a change of CE and on the last segment, and after 40 ms in any case.
 
-use tresse_transport::{Acks, Config, DelayedAck, Echo, Receiver, Recovery, Wire};
+use tresse_transport::tcp::Receiver;
+use tresse_transport::{Ack, Config, DelayedAck, Echo, Recovery, Segment};
 use tresse_units::NEVER;
 
 use crate::pipe::{MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, config, data};
@@ -18,8 +19,8 @@ fn receiver(config: Config, subflows: usize) -> Receiver {
 }
 
 /// The sequence numbers of the ACKs that a packet triggers.
-fn seqs(acks: Acks) -> Vec<u32> {
-    acks.0.into_iter().flatten().map(|wire| wire.seq).collect()
+fn seqs(acks: [Option<Ack>; 2]) -> Vec<u32> {
+    acks.into_iter().flatten().map(|wire| wire.seq).collect()
 }
 
 fn feed(receiver: &mut Receiver, seq: u32) -> Vec<u32> {
@@ -43,7 +44,7 @@ fn each_subflow_is_young_for_itself() {
     let mut receiver = receiver(with(DelayedAck { quick: 2, ..RULE }), 2);
     let mut dsn = 0;
     let mut feed = |subflow: usize, seq: u32| {
-        let wire = Wire { subflow: subflow as u32, dsn, ..data(seq, 0) };
+        let wire = Segment { dsn, ..data(seq, 0) };
         dsn += 1;
         seqs(receiver.handle_data(0, subflow, &wire, false)).len()
     };
@@ -80,7 +81,7 @@ fn dctcp_acks_a_change_of_ce_at_once() {
     let mut receiver = receiver(Config { echo: Echo::Dctcp, ..with(RULE) }, 1);
     let mut feed = |seq, ce| -> Vec<(u32, u8)> {
         let acks = receiver.handle_data(0, 0, &data(seq, 0), ce);
-        acks.0.into_iter().flatten().map(|wire| (wire.seq, wire.ce)).collect()
+        acks.into_iter().flatten().map(|wire| (wire.seq, wire.ce)).collect()
     };
     assert_eq!(feed(0, false), []);
     assert_eq!(feed(1, true), [(1, 0), (2, 1)], "one unmarked was waiting");
@@ -97,7 +98,7 @@ fn two_bits_ack_a_change_of_ce_at_once() {
     let mut receiver = receiver(with(RULE), 1);
     let mut feed = |seq, ce| -> Vec<(u32, u8)> {
         let acks = receiver.handle_data(0, 0, &data(seq, 0), ce);
-        acks.0.into_iter().flatten().map(|wire| (wire.seq, wire.ce)).collect()
+        acks.into_iter().flatten().map(|wire| (wire.seq, wire.ce)).collect()
     };
     assert_eq!([feed(0, false), feed(1, false)], [vec![], vec![(2, 0)]], "every second packet");
     assert_eq!(feed(2, true), [(3, 1)], "the first marked packet, nothing waiting before it");
@@ -112,7 +113,7 @@ fn two_bits_ack_a_run_of_marks_in_pairs() {
     let mut told = Vec::new();
     for seq in 0..41 {
         let acks = receiver.handle_data(0, 0, &data(seq, 0), true);
-        told.extend(acks.0.into_iter().flatten().map(|wire| wire.ce));
+        told.extend(acks.into_iter().flatten().map(|wire| wire.ce));
     }
     assert_eq!(told.iter().map(|&ce| u32::from(ce)).sum::<u32>(), 41);
     assert_eq!(told, [vec![1], vec![2; 20]].concat(), "the change at once, then pairs");
@@ -132,7 +133,7 @@ fn rfc_3168_acks_the_first_mark_at_once() {
 #[test]
 fn the_last_segment_is_acked_at_once() {
     let mut receiver = receiver(with(RULE), 1);
-    let last = Wire { flags: Wire::LAST, ..data(0, 0) };
+    let last = Segment { last: true, ..data(0, 0) };
     assert_eq!(seqs(receiver.handle_data(0, 0, &last, false)), [1]);
     assert_eq!(receiver.deadline(0), NEVER);
 }
@@ -142,12 +143,12 @@ fn a_lone_packet_is_acked_after_forty_milliseconds() {
     let mut receiver = receiver(with(RULE), 1);
     assert_eq!(receiver.deadline(0), NEVER);
     let now = 7 * MICROSECOND;
-    assert_eq!(receiver.handle_data(now, 0, &data(0, 3), false), Acks::default());
+    assert_eq!(receiver.handle_data(now, 0, &data(0, 3), false), [None; 2]);
     assert_eq!(receiver.deadline(0), now + 40 * MILLISECOND);
-    let wire = receiver.handle_timeout(0, 9).expect("one packet waits");
-    assert_eq!((wire.subflow, wire.seq, wire.stamp, wire.is_ack()), (9, 1, 3, true));
+    let wire = receiver.handle_timeout(0).expect("one packet waits");
+    assert_eq!((wire.seq, wire.stamp.time()), (1, 3));
     assert_eq!(receiver.deadline(0), NEVER);
-    assert_eq!(receiver.handle_timeout(0, 9), None);
+    assert_eq!(receiver.handle_timeout(0), None);
 
     // The second packet brings the ACK, and the timer stops.
     receiver.handle_data(now, 0, &data(1, 0), false);
@@ -161,11 +162,11 @@ fn a_lone_packet_is_acked_after_forty_milliseconds() {
 fn the_first_packet_that_waits_sets_the_timer_and_the_timestamp() {
     let mut receiver = receiver(with(DelayedAck { every: 4, ..RULE }), 1);
     for (seq, now) in [(0, 100), (1, 200), (2, 300)] {
-        assert_eq!(receiver.handle_data(now, 0, &data(seq, now - 50), false), Acks::default());
+        assert_eq!(receiver.handle_data(now, 0, &data(seq, now - 50), false), [None; 2]);
         assert_eq!(receiver.deadline(0), 100 + 40 * MILLISECOND);
     }
     let acks = receiver.handle_data(400, 0, &data(3, 350), false);
-    assert_eq!(acks.0[1].map(|wire| (wire.seq, wire.stamp)), Some((4, 50)));
+    assert_eq!(acks[1].map(|wire| (wire.seq, wire.stamp.time())), Some((4, 50)));
 }
 
 /// A message of 115 segments without loss: 16 ACKs, then one for every second segment of 99, the last one

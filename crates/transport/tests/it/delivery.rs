@@ -114,8 +114,8 @@ proptest! {
     fn every_byte_arrives_once_and_in_order(scenario in scenario()) {
         let pipe = play(&scenario);
         let segments = scenario.bytes.div_ceil(u64::from(MSS));
-        prop_assert!(pipe.receiver.complete());
-        prop_assert_eq!(u64::from(pipe.receiver.delivered()), segments);
+        prop_assert!(pipe.receiver.messages().complete());
+        prop_assert_eq!(u64::from(pipe.receiver.messages().delivered()), segments);
 
         // Each segment was sent for the first time once, on one subflow, and all its
         // retransmissions carry the same data.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tresse_controllers::{ConfiguredController, State, find};
-use tresse_transport::{Config, DelayedAck, Echo, Receiver, Recovery, Reduction, Sender, Wire};
+use tresse_transport::tcp::{Receiver, Sender};
+use tresse_transport::{Config, DelayedAck, Echo, Recovery, Reduction, Segment};
 
 use crate::pipe::{
     Fate, Link, MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, Sent, ack, config, data, poll, scheme, sender,
@@ -220,7 +221,7 @@ fn marked_and_lost(config: Config, alpha: u64, lost: impl Fn(u32) -> bool + 'sta
 }
 
 fn cwr_flags(pipe: &Pipe) -> Vec<u32> {
-    pipe.data.iter().filter(|s| s.flags & Wire::CWR != 0).map(|s| s.seq).collect()
+    pipe.data.iter().filter(|s| s.cwr).map(|s| s.seq).collect()
 }
 
 /// RFC 3168 §6.1.2: the first new packet after a cut reports it, once.
@@ -260,13 +261,14 @@ fn a_timeout_is_told_as_a_cut_too() {
 #[test]
 fn ece_stays_until_cwr_arrives() {
     let mut receiver = Receiver::new(with(Echo::Rfc3168), 1, 1 << 20);
-    let packets = [(false, 0), (true, 0), (false, 0), (false, 0), (false, Wire::CWR), (false, 0)];
-    let again = [(true, 0), (true, Wire::CWR), (false, 0), (false, Wire::CWR)];
+    let packets =
+        [(false, false), (true, false), (false, false), (false, false), (false, true), (false, false)];
+    let again = [(true, false), (true, true), (false, false), (false, true)];
     let echo: Vec<u8> = (0..)
         .zip(packets.into_iter().chain(again))
-        .map(|(seq, (ce, flags))| {
-            let acks = receiver.handle_data(0, 0, &Wire { flags, ..data(seq, 0) }, ce);
-            acks.0[1].expect("an ACK for every packet").ce
+        .map(|(seq, (ce, cwr))| {
+            let acks = receiver.handle_data(0, 0, &Segment { cwr, ..data(seq, 0) }, ce);
+            acks[1].expect("an ACK for every packet").ce
         })
         .collect();
     assert_eq!(echo, [0, 1, 1, 1, 0, 0, 1, 1, 1, 0]);
@@ -280,7 +282,7 @@ fn two_bits_tell_three_marks_and_keep_the_rest() {
     let mut told = Vec::new();
     for seq in 0..80 {
         let acks = receiver.handle_data(0, 0, &data(seq, 0), seq < 17);
-        told.extend(acks.0.into_iter().flatten().map(|wire| u32::from(wire.ce)));
+        told.extend(acks.into_iter().flatten().map(|wire| u32::from(wire.ce)));
     }
     assert_eq!(told.iter().sum::<u32>(), 17);
     assert_eq!(told.iter().max(), Some(&3), "eight marks wait for an ACK: {told:?}");

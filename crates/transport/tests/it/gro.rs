@@ -1,7 +1,8 @@
 //! Generic receive offload, and Linux's returns to quick-ACKs.
 
 use proptest::prelude::*;
-use tresse_transport::{Config, DelayedAck, Echo, Gro, Receiver, Recovery, Wire};
+use tresse_transport::tcp::Receiver;
+use tresse_transport::{Ack, Config, DelayedAck, Echo, Gro, Recovery, Segment};
 use tresse_units::{NEVER, Time};
 
 use crate::pipe::{MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, config, data};
@@ -24,7 +25,7 @@ impl Host {
         Self { receiver: Receiver::new(config, 1, 1000 * u64::from(MSS)), acks: Vec::new() }
     }
 
-    fn note(&mut self, now: Time, wires: impl IntoIterator<Item = Wire>) {
+    fn note(&mut self, now: Time, wires: impl IntoIterator<Item = Ack>) {
         self.acks.extend(wires.into_iter().map(|wire| (now / MICROSECOND, wire.seq, wire.ce)));
     }
 
@@ -32,16 +33,16 @@ impl Host {
     fn wait(&mut self, now: Time) {
         while self.receiver.deadline(0) <= now {
             let at = self.receiver.deadline(0);
-            let ack = self.receiver.handle_timeout(0, 0);
+            let ack = self.receiver.handle_timeout(0);
             self.note(at, ack);
         }
     }
 
-    fn feed(&mut self, us: u64, wire: &Wire, ce: bool) {
+    fn feed(&mut self, us: u64, wire: &Segment, ce: bool) {
         let now = us * MICROSECOND;
         self.wait(now);
         let acks = self.receiver.handle_data(now, 0, wire, ce);
-        self.note(now, acks.0.into_iter().flatten());
+        self.note(now, acks.into_iter().flatten());
     }
 }
 
@@ -94,7 +95,7 @@ fn only_like_segments_in_a_row_are_merged() {
     assert_eq!(host.acks[2..], [(5, 5, 0)]);
     host.feed(7, &data(5, 0), false);
     assert_eq!(host.acks[3..], [(7, 5, 0)]);
-    host.feed(8, &Wire { flags: Wire::LAST, ..data(8, 0) }, false);
+    host.feed(8, &Segment { last: true, ..data(8, 0) }, false);
     assert_eq!(host.acks[4..], [(8, 8, 0), (8, 9, 0)]);
 }
 

@@ -1,7 +1,8 @@
 //! Pacing and the size of bursts: Linux's `tcp_update_pacing_rate`, `tcp_tso_autosize` and
 //! `tcp_update_skb_after_send`, worked out by hand.
 
-use tresse_transport::{Config, Sender};
+use tresse_transport::Config;
+use tresse_transport::tcp::Sender;
 use tresse_units::{NEVER, Time};
 
 use crate::pipe::{MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, ack, config, poll, sender};

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use tresse_controllers::State;
-use tresse_transport::{Config, Echo, Plb, Sender};
+use tresse_transport::tcp::Sender;
+use tresse_transport::{Config, Echo, Plb};
 use tresse_units::Time;
 
 use crate::pipe::{Fate, MILLISECOND, Pipe, SECOND, ack, config, poll, sender};
@@ -89,7 +90,7 @@ fn rounds_are_those_of_dctcp_in_linux() {
         let mut pipe = Pipe::single(config, 400).data_fate(|_| Fate::Mark);
         pipe.transmit();
         let (mut rounds, mut round_end, mut asked) = (0, 0, 0);
-        while !pipe.receiver.complete() {
+        while !pipe.receiver.messages().complete() {
             let (sent, samples) = (pipe.data.len(), pipe.trace.len());
             assert!(pipe.step(), "{echo:?}");
             let una = pipe.data.len() - pipe.sender.outstanding(0) as usize;

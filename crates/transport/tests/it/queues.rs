@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use tresse_transport::{Config, Origin, Scheduler, Sender, Transmit, Wire};
+use tresse_transport::tcp::Sender;
+use tresse_transport::{Ack, Config, Origin, Scheduler, Transmit};
 use tresse_units::Time;
 
-use crate::pipe::{Fate, Link, MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, ack, config, scheme, sender};
+use crate::pipe::{
+    Fate, Link, MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, ack, config, header, scheme, sender,
+};
 
 /// Segments in a burst of 64 kB.
 const BURST: u32 = 45;
@@ -23,7 +26,7 @@ fn poll(sender: &mut Sender, now: Time) -> Vec<Transmit> {
 
 /// The data sequence numbers of the packets of one origin that subflow `i` sends.
 fn of(packets: &[Transmit], i: usize, origin: Origin) -> Vec<u32> {
-    packets.iter().filter(|t| t.subflow == i && t.origin == origin).map(|t| t.dsn).collect()
+    packets.iter().filter(|t| t.subflow == i && t.origin == origin).map(|t| header(t).dsn).collect()
 }
 
 /// ACKs all that `subflow` has in flight until nothing more comes. Returns what it has sent meanwhile.
@@ -31,7 +34,7 @@ fn drain(sender: &mut Sender, subflow: usize, now: Time) -> Vec<Transmit> {
     let mut sent = Vec::new();
     while sender.outstanding(subflow) > 0 {
         let next = u32::try_from(sender.counters(subflow).sent).expect("a short test");
-        let wire = Wire { dsn: 0, ..ack(next, now - MILLISECOND, 0) };
+        let wire = Ack { dsn: 0, ..ack(next, now - MILLISECOND, 0) };
         sender.handle_ack(now, subflow, &wire);
         sent.extend(poll(sender, now));
     }
@@ -77,7 +80,7 @@ fn a_missing_segment_holds_up_the_connection() {
     assert_eq!(sender.outstanding(0), 0);
     let sent = u32::try_from(sender.counters(0).sent).expect("a short test");
     let kept = sent + BUFFER;
-    let arrived = |dsn| Wire { dsn, ..ack(sent, SECOND - MILLISECOND, 0) };
+    let arrived = |dsn| Ack { dsn, ..ack(sent, SECOND - MILLISECOND, 0) };
     let third = kept - kept / 3 * 2;
     sender.handle_ack(SECOND, 0, &arrived(third - 1));
     assert_eq!(poll(&mut sender, SECOND), []);
@@ -107,7 +110,7 @@ fn a_closed_subflow_gives_back_what_it_has_not_sent() {
     sent.extend(poll(&mut sender, 0));
     sent.extend(drain(&mut sender, 0, SECOND));
     assert_eq!(of(&sent, 0, Origin::Reinjected), [45, 46, 47, 48], "they were in flight");
-    let new: Vec<u32> = sent.iter().filter(|t| t.origin == Origin::New).map(|t| t.dsn).collect();
+    let new: Vec<u32> = sent.iter().filter(|t| t.origin == Origin::New).map(|t| header(t).dsn).collect();
     assert_eq!(new.iter().copied().collect::<BTreeSet<_>>(), (0..200).collect());
     assert_eq!((new.len(), sender.sent()), (200, 200), "each once");
 }

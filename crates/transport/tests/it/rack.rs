@@ -3,7 +3,7 @@
 //! One Reno subflow as in `recovery.rs`; the RTT is 1 ms, so the reordering window is 250 us at first.
 
 use tresse_controllers::State;
-use tresse_transport::{Block, Config, Recovery, Wire};
+use tresse_transport::{Block, Config, Count, Recovery};
 use tresse_units::Time;
 
 use crate::pipe::{
@@ -102,7 +102,7 @@ fn a_probe_for_nothing_costs_nothing() {
         .settle(SECOND);
     assert_eq!(repairs(&pipe), (1, 0, 0, 1));
     let (_, last) = pipe.acks.last().expect("the probe is ACKed");
-    assert_eq!((last.seq, last.block_count, last.blocks[0]), (10, 1, Block { start: 9, end: 10 }));
+    assert_eq!((last.seq, last.count, last.blocks[0]), (10, Count::One, Block { start: 9, end: 10 }));
     assert!(pipe.states().iter().all(|&s| s == State::Open));
     assert!(pipe.trace.iter().all(|s| s.ssthresh > 1000));
 }
@@ -199,10 +199,10 @@ fn a_duplicate_widens_the_window() {
 /// RFC 2883 §4: a duplicate comes first among the blocks, even for data above the cumulative ACK.
 #[test]
 fn duplicates_are_told_first() {
-    let mut receiver = tresse_transport::Receiver::new(rack(), 1, 100 * u64::from(MSS));
+    let mut receiver = tresse_transport::tcp::Receiver::new(rack(), 1, 100 * u64::from(MSS));
     let mut feed = |seq| {
-        let wire: Wire = receiver.handle_data(0, 0, &data(seq, 0), false).0[1].expect("a gap is ACKed");
-        wire.blocks[..wire.block_count.into()].iter().map(|b| (b.start, b.end)).collect::<Vec<_>>()
+        let ack = receiver.handle_data(0, 0, &data(seq, 0), false)[1].expect("a gap is ACKed");
+        ack.sack().iter().map(|b| (b.start, b.end)).collect::<Vec<_>>()
     };
     assert_eq!(feed(0), []);
     assert_eq!(feed(0), [(0, 1)]);

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use tresse_transport::{Block, Config, Receiver, Recovery, Wire};
+use tresse_transport::tcp::Receiver;
+use tresse_transport::{Block, Config, Count, Recovery, Segment};
 
 use crate::pipe::{MSS, config, data};
 
@@ -38,9 +39,9 @@ proptest! {
             while waiting.remove(&next) {
                 next += 1;
             }
-            let ack = receiver.handle_data(0, 0, &data(seq, 0), false).0[1].expect("every packet is ACKed");
+            let ack = receiver.handle_data(0, 0, &data(seq, 0), false)[1].expect("every packet is ACKed");
             prop_assert_eq!(ack.seq, next);
-            let blocks = &ack.blocks[..ack.block_count.into()];
+            let blocks = ack.sack();
             let runs = runs(&waiting);
             prop_assert_eq!(blocks.len(), runs.len().min(3));
             prop_assert!(blocks.iter().all(|b| runs.contains(b)), "{:?} of {:?}", blocks, runs);
@@ -49,7 +50,7 @@ proptest! {
                 prop_assert!((blocks[0].start..blocks[0].end).contains(&seq));
             }
         }
-        prop_assert_eq!(receiver.delivered(), next);
+        prop_assert_eq!(receiver.messages().delivered(), next);
         prop_assert_eq!(receiver.duplicates(), duplicates);
     }
 
@@ -68,15 +69,15 @@ proptest! {
         order.sort_unstable();
         let (mut next, mut there) = (0, vec![false; total as usize + 1]);
         for (_, seq) in order {
-            prop_assert!(!receiver.complete());
+            prop_assert!(!receiver.messages().complete());
             receiver.handle_data(0, 0, &data(seq, 0), false);
             there[seq as usize] = true;
             while there[next as usize] {
                 next += 1;
             }
-            prop_assert_eq!(receiver.delivered(), next);
+            prop_assert_eq!(receiver.messages().delivered(), next);
         }
-        prop_assert!(receiver.complete());
+        prop_assert!(receiver.messages().complete());
     }
 }
 
@@ -85,8 +86,8 @@ proptest! {
 fn blocks_are_sent_only_with_sack() {
     for recovery in [Recovery::Reno, Recovery::RenoOnce, Recovery::NewReno] {
         let mut receiver = Receiver::new(Config { recovery, ..config() }, 1, 1 << 20);
-        let ack = receiver.handle_data(0, 0, &data(3, 0), false).0[1].expect("a gap is ACKed at once");
-        assert_eq!((ack.seq, ack.block_count), (0, 0));
+        let ack = receiver.handle_data(0, 0, &data(3, 0), false)[1].expect("a gap is ACKed at once");
+        assert_eq!((ack.seq, ack.count), (0, Count::Zero));
     }
 }
 
@@ -94,13 +95,13 @@ fn blocks_are_sent_only_with_sack() {
 #[test]
 fn subflows_share_the_message() {
     let mut receiver = Receiver::new(config(), 2, 4 * u64::from(MSS));
-    let packet = |subflow, seq, dsn| Wire { subflow, dsn, ..data(seq, 0) };
+    let packet = |seq, dsn| Segment { dsn, ..data(seq, 0) };
     for (subflow, seq, dsn, delivered) in [(1, 0, 2, 0), (0, 0, 0, 1), (1, 1, 3, 1), (0, 1, 1, 4)] {
-        assert!(!receiver.complete());
-        let acks = receiver.handle_data(0, subflow, &packet(subflow as u32, seq, dsn), false);
-        let ack = acks.0[1].expect("every packet is ACKed");
-        assert_eq!((ack.subflow, ack.seq), (subflow as u32, seq + 1));
-        assert_eq!(receiver.delivered(), delivered);
+        assert!(!receiver.messages().complete());
+        let acks = receiver.handle_data(0, subflow, &packet(seq, dsn), false);
+        let ack = acks[1].expect("every packet is ACKed");
+        assert_eq!(ack.seq, seq + 1);
+        assert_eq!(receiver.messages().delivered(), delivered);
     }
-    assert!(receiver.complete());
+    assert!(receiver.messages().complete());
 }

@@ -1,7 +1,8 @@
 //! Which subflow new data goes to, and how a window goes down.
 
 use tresse_controllers::State;
-use tresse_transport::{Config, Recovery, Reduction, Sender};
+use tresse_transport::tcp::Sender;
+use tresse_transport::{Config, Recovery, Reduction};
 use tresse_units::Time;
 
 use crate::pipe::{

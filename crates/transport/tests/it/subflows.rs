@@ -1,9 +1,10 @@
 //! Subflows that are opened, closed and paused, and data that is sent once more on another one.
 
-use tresse_transport::{Config, Origin, Scheduler, Sender, Transmit, Wire};
+use tresse_transport::tcp::{Sender, Step};
+use tresse_transport::{Ack, Body, Config, Origin, Scheduler, Stamp, Transmit};
 use tresse_units::Time;
 
-use crate::pipe::{MILLISECOND, SECOND, ack, config, scheme, sender};
+use crate::pipe::{MILLISECOND, SECOND, ack, config, header, scheme, sender};
 
 /// Everything that there is to send now.
 fn poll(sender: &mut Sender, now: Time) -> Vec<Transmit> {
@@ -12,7 +13,7 @@ fn poll(sender: &mut Sender, now: Time) -> Vec<Transmit> {
 
 /// (subflow, data sequence number) of the packets of one origin.
 fn of(origin: Origin, packets: &[Transmit]) -> Vec<(usize, u32)> {
-    packets.iter().filter(|t| t.origin == origin).map(|t| (t.subflow, t.dsn)).collect()
+    packets.iter().filter(|t| t.origin == origin).map(|t| (t.subflow, header(t).dsn)).collect()
 }
 
 fn narrow() -> Config {
@@ -20,8 +21,8 @@ fn narrow() -> Config {
 }
 
 /// An ACK on a subflow for all below `seq`, when all data below `dsn` has arrived.
-fn ack_all(seq: u32, dsn: u32, stamp: Time) -> Wire {
-    Wire { dsn, ..ack(seq, stamp, 0) }
+fn ack_all(seq: u32, dsn: u32, stamp: Time) -> Ack {
+    Ack { dsn, ..ack(seq, stamp, 0) }
 }
 
 #[test]
@@ -148,17 +149,16 @@ fn a_handshake_tells_the_rtt_and_a_closed_one_ends() {
     let mut sender = Sender::new(config, scheme("reno"), 0, 1_000_000);
     assert_eq!((sender.open(3), sender.open(3)), (0, 1));
     let syns = poll(&mut sender, 0);
-    assert!(syns.len() == 2 && syns.iter().all(|t| t.origin == Origin::Handshake && t.seq == 1));
-    let answer = |seq| Wire { seq, flags: Wire::HANDSHAKE | Wire::ACK, ..ack(0, 0, 0) };
-    assert!(sender.handle_handshake(8 * MILLISECOND, 0, &answer(2)), "the first stands after SYN/ACK");
+    assert!(syns.len() == 2 && syns.iter().all(|t| t.body == Body::Handshake(Step::Syn, Stamp::from(0))));
+    assert!(sender.handle_handshake(8 * MILLISECOND, 0, Step::SynAck, 0), "the first stands after SYN/ACK");
     assert!(
-        !sender.handle_handshake(8 * MILLISECOND, 1, &answer(2)),
+        !sender.handle_handshake(8 * MILLISECOND, 1, Step::SynAck, 0),
         "a joining one after the fourth packet"
     );
     assert_eq!(sender.group()[0].srtt, 8 * 8000, "in 1/8 us");
     assert_eq!(poll(&mut sender, 8 * MILLISECOND).iter().filter(|t| t.subflow == 1).count(), 1, "its ACK");
     sender.close(1);
-    assert!(!sender.handle_handshake(9 * MILLISECOND, 1, &answer(4)), "it was closed");
+    assert!(!sender.handle_handshake(9 * MILLISECOND, 1, Step::JoinAnswer, 0), "it was closed");
     assert!(!sender.is_open(1));
     assert_eq!(sender.deadline(1), tresse_units::NEVER);
 }

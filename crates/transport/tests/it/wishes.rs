@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use tresse_controllers::{ConfiguredController, Controller, State, load};
-use tresse_transport::{Config, Sender};
+use tresse_transport::Config;
+use tresse_transport::tcp::Sender;
 
 use crate::pipe::{MILLISECOND, MSS, ack, config, poll};
 

@@ -8,7 +8,7 @@ use crate::keys::bounds::LONGEST;
 use crate::keys::transport::Wrong;
 
 /// Refuses values that cannot be simulated.
-pub(super) fn check(config: &Config) -> Result<(), Wrong> {
+pub(super) fn check(config: &Config, sprayed: bool) -> Result<(), Wrong> {
     if config.mss == 0 || config.mss.saturating_add(config.header) > 65_535 {
         return Err(("mss", "a packet has 1 to 65535 bytes, headers included".into()));
     }
@@ -34,10 +34,10 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
             "PRR sets the window in that round: use reduction = \"immediate\"".into(),
         ));
     }
-    if config.sprayed && config.handshake {
+    if sprayed && config.handshake {
         return Err(("handshake", "a sprayed connection exists from the start: use false".into()));
     }
-    if config.sprayed && config.plb.is_some() {
+    if sprayed && config.plb.is_some() {
         return Err(("plb", "with profile = \"spray\" a scheme's `balancer` chooses paths".into()));
     }
     for (key, timeout) in [("rto_min", config.rto_min), ("rto_initial", config.rto_initial)] {

@@ -224,7 +224,6 @@ impl Transport {
         // More than any packet has is refused below.
         let size = |bytes: Bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX);
         let config = Config {
-            sprayed: keys.profile == Some(HostProfile::Spray),
             mss: size(value!(mss)),
             header: size(value!(header)),
             ack: size(value!(ack)),
@@ -256,8 +255,13 @@ impl Transport {
             ecn: false,
             echo: Echo::Dctcp,
         };
-        check::check(&config)?;
+        check::check(&config, self.is_sprayed(None))?;
         Ok(config)
+    }
+
+    /// Whether packets are sprayed, for a scheme whose own keys are `own`.
+    pub(crate) fn is_sprayed(&self, own: Option<&Self>) -> bool {
+        own.and_then(|own| own.profile).or(self.profile) == Some(HostProfile::Spray)
     }
 
     /// The value of every key that has one, given explicitly or by the profile.

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use tresse_controllers::trace::{Event, Hosts};
 use tresse_controllers::{ConfiguredController, Group, load};
-use tresse_transport::{Block, Config, Recovery, Sender, Wire};
+use tresse_transport::tcp::Sender;
+use tresse_transport::{Ack, Block, Config, Recovery};
 
 const MILLISECOND: u64 = 1_000_000_000;
 
@@ -111,20 +112,11 @@ fn in_the_simulator(scheme: &Arc<ConfiguredController>, sequence: &[&str]) -> Ve
     while sender.poll_transmit(now).is_some() {}
     let play = |&event: &&str| {
         now += MILLISECOND;
-        let wire = Wire {
-            subflow: 0,
-            seq: receiver.una,
-            dsn: 0,
-            flags: Wire::ACK,
-            ce: u8::from(event == "mark"),
-            block_count: 0,
-            stamp: now - MILLISECOND,
-            blocks: Default::default(),
-        };
+        let stamp = (now - MILLISECOND).into();
+        let ack = Ack { stamp, seq: receiver.una, ce: u8::from(event == "mark"), ..Ack::default() };
         match event {
             "loss" => {
-                let blocks = [receiver.lose(), Block::default(), Block::default()];
-                sender.handle_ack(now, 0, &Wire { block_count: 1, blocks, ..wire });
+                sender.handle_ack(now, 0, &ack.with_sack([receiver.lose()]));
             }
             "local" => sender.hear(0, true, false),
             "timeout" => {
@@ -136,7 +128,7 @@ fn in_the_simulator(scheme: &Arc<ConfiguredController>, sequence: &[&str]) -> Ve
             }
             _ => {
                 receiver.advance(event);
-                sender.handle_ack(now, 0, &Wire { seq: receiver.una, ..wire });
+                sender.handle_ack(now, 0, &Ack { seq: receiver.una, ..ack });
             }
         }
         while sender.poll_transmit(now).is_some() {}

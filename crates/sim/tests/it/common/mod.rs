@@ -168,7 +168,7 @@ pub fn sprayed(spec: FlowSpec, random: &mut Stream) -> FlowSpec {
     let balancer = all[random.below(all.len() as u64) as usize];
     let balancer = Arc::new(ConfiguredBalancer::new(balancer, []).expect("its defaults"));
     let paths = 1 + random.below(300) as u32;
-    let config = Config { sprayed: true, handshake: false, plb: None, ..spec.config };
+    let config = Config { handshake: false, plb: None, ..spec.config };
     FlowSpec { config, manager: Manager::fixed(1), sprayed: Some(Sprayed { balancer, paths }), ..spec }
 }
 

@@ -157,7 +157,12 @@ impl Scenario {
             for (id, cast) in self.cast.iter().enumerate() {
                 for i in 0..cast.links.len() {
                     let (_, values) = line.next().expect("a line for each subflow");
-                    values.push(world.sender(id as u64).map_or(0.0, |s| f64::from(s.group()[i].cwnd)));
+                    values.push(
+                        world
+                            .sender(id as u64)
+                            .and_then(|s| s.controller(i))
+                            .map_or(0.0, |own| f64::from(own.cwnd)),
+                    );
                 }
             }
             for (i, (_, values)) in queues.iter_mut().enumerate() {

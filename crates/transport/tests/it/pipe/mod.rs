@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tresse_controllers::{ConfiguredController, State, find};
-use tresse_transport::{Config, Gro, Receiver, Sender, Wire};
+use tresse_transport::tcp::{Receiver, Sender};
+use tresse_transport::{Ack, Config, Gro, Segment, Transmit};
 use tresse_units::{NEVER, Time};
 
 pub const MICROSECOND: Time = 1_000_000;
@@ -32,18 +33,23 @@ pub fn sender(config: Config, subflows: usize, segments: u32) -> Sender {
 }
 
 /// A data packet on subflow 0 that carries segment `seq` of the only subflow.
-pub fn data(seq: u32, stamp: Time) -> Wire {
-    Wire { subflow: 0, seq, dsn: seq, flags: 0, ce: 0, block_count: 0, stamp, blocks: Default::default() }
+pub fn data(seq: u32, stamp: Time) -> Segment {
+    Segment { stamp: stamp.into(), seq, dsn: seq, last: false, cwr: false, again: false }
 }
 
 /// An ACK that expects `seq` next, for a packet sent at `stamp`, and echoes `ce`.
-pub fn ack(seq: u32, stamp: Time, ce: u8) -> Wire {
-    Wire { flags: Wire::ACK, dsn: 0, ce, ..data(seq, stamp) }
+pub fn ack(seq: u32, stamp: Time, ce: u8) -> Ack {
+    Ack { stamp: stamp.into(), seq, ce, ..Ack::default() }
+}
+
+/// The header of a segment that is sent.
+pub fn header(t: &Transmit) -> Segment {
+    *t.segment().expect("a segment of TCP")
 }
 
 /// Everything that the sender has to send now, as (subflow, seq).
 pub fn poll(sender: &mut Sender, now: Time) -> Vec<(usize, u32)> {
-    std::iter::from_fn(|| sender.poll_transmit(now)).map(|t| (t.subflow, t.seq)).collect()
+    std::iter::from_fn(|| sender.poll_transmit(now)).map(|t| (t.subflow, header(&t).seq)).collect()
 }
 
 /// The fate of a packet on its way.
@@ -67,7 +73,7 @@ pub struct Sent {
     pub seq: u32,
     pub dsn: u32,
     pub payload: u32,
-    pub flags: u8,
+    pub cwr: bool,
     /// 1 for the first transmission.
     pub attempt: u32,
 }
@@ -91,13 +97,13 @@ pub struct Link {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct OnWay {
-    wire: Wire,
-    marked: bool,
+enum OnWay {
+    Data(Segment, bool),
+    Ack(Ack),
 }
 
 type DataFate = Box<dyn FnMut(&Sent) -> Fate>;
-type AckFate = Box<dyn FnMut(&Wire) -> Fate>;
+type AckFate = Box<dyn FnMut(&Ack) -> Fate>;
 
 pub struct Pipe {
     pub sender: Sender,
@@ -106,14 +112,15 @@ pub struct Pipe {
     /// Every data packet that was sent.
     pub data: Vec<Sent>,
     /// Every ACK that was sent, and when.
-    pub acks: Vec<(Time, Wire)>,
+    pub acks: Vec<(Time, Ack)>,
     pub trace: Vec<Sample>,
     /// Marked data packets that arrived.
     pub marks: u64,
     links: Vec<Link>,
     /// When the last data packet of each subflow has left.
     busy: Vec<Time>,
-    on_way: BTreeMap<(Time, u64), OnWay>,
+    /// By arrival and number, with the subflow.
+    on_way: BTreeMap<(Time, u64), (usize, OnWay)>,
     packets: u64,
     /// The receiver merges segments.
     gro: bool,
@@ -156,7 +163,7 @@ impl Pipe {
     }
 
     /// Sets the fates of ACKs.
-    pub fn ack_fate(mut self, fate: impl FnMut(&Wire) -> Fate + 'static) -> Self {
+    pub fn ack_fate(mut self, fate: impl FnMut(&Ack) -> Fate + 'static) -> Self {
         self.ack_fate = Box::new(fate);
         self
     }
@@ -173,7 +180,7 @@ impl Pipe {
     /// Runs until the message has arrived; panics if that is not before `limit`.
     pub fn run(mut self, limit: Time) -> Self {
         self.transmit();
-        while !self.receiver.complete() {
+        while !self.receiver.messages().complete() {
             assert!(self.step(), "nothing will happen any more, and the message has not arrived");
             assert!(self.now <= limit, "not complete by {limit}");
         }
@@ -199,7 +206,8 @@ impl Pipe {
             Some((key, packet)) if key.0 <= deadline => {
                 self.on_way.remove(&key);
                 self.now = key.0;
-                self.arrive(&packet);
+                let (subflow, packet) = packet;
+                self.arrive(subflow, &packet);
             }
             _ if deadline == NEVER => return false,
             _ => {
@@ -207,8 +215,8 @@ impl Pipe {
                 self.now = deadline;
                 if of_receiver {
                     // Without receive offload every deadline has an ACK to send.
-                    match self.receiver.handle_timeout(i, i as u32) {
-                        Some(ack) => self.send_ack(ack),
+                    match self.receiver.handle_timeout(i) {
+                        Some(ack) => self.send_ack(i, ack),
                         None => assert!(self.receiver.deadline(i) > self.now && self.gro),
                     }
                 } else {
@@ -223,20 +231,23 @@ impl Pipe {
         true
     }
 
-    fn arrive(&mut self, packet: &OnWay) {
-        let i = packet.wire.subflow as usize;
-        if packet.wire.is_ack() {
-            self.sender.handle_ack(self.now, i, &packet.wire);
-            self.transmit();
-            self.record(i, false);
-            return;
-        }
-        self.marks += u64::from(packet.marked);
-        let before = self.receiver.delivered();
-        let acks = self.receiver.handle_data(self.now, i, &packet.wire, packet.marked);
-        assert!(self.receiver.delivered() >= before, "what was delivered stays delivered");
-        for ack in acks.0.into_iter().flatten() {
-            self.send_ack(ack);
+    fn arrive(&mut self, i: usize, packet: &OnWay) {
+        match packet {
+            OnWay::Ack(ack) => {
+                self.sender.handle_ack(self.now, i, ack);
+                self.transmit();
+                self.record(i, false);
+            }
+            OnWay::Data(segment, marked) => {
+                self.marks += u64::from(*marked);
+                let before = self.receiver.messages().delivered();
+                let acks = self.receiver.handle_data(self.now, i, segment, *marked);
+                let delivered = self.receiver.messages().delivered();
+                assert!(delivered >= before, "what was delivered stays delivered");
+                for ack in acks.into_iter().flatten() {
+                    self.send_ack(i, ack);
+                }
+            }
         }
     }
 
@@ -262,36 +273,35 @@ impl Pipe {
 
     pub fn transmit(&mut self) {
         while let Some(t) = self.sender.poll_transmit(self.now) {
-            let attempt = self.attempts.entry((t.subflow, t.seq)).or_default();
+            let segment = header(&t);
+            let attempt = self.attempts.entry((t.subflow, segment.seq)).or_default();
             *attempt += 1;
             let sent = Sent {
                 now: self.now,
                 subflow: t.subflow,
-                seq: t.seq,
-                dsn: t.dsn,
+                seq: segment.seq,
+                dsn: segment.dsn,
                 payload: t.payload,
-                flags: t.flags,
+                cwr: segment.cwr,
                 attempt: *attempt,
             };
             self.data.push(sent);
             assert!(self.data.len() < 1_000_000, "a sender that cannot stop");
-            let wire =
-                Wire { subflow: t.subflow as u32, dsn: t.dsn, flags: t.flags, ..data(t.seq, self.now) };
             let link = self.links[t.subflow];
             self.busy[t.subflow] = self.busy[t.subflow].max(self.now) + link.gap;
             let fate = (self.data_fate)(&sent);
-            self.put(wire, self.busy[t.subflow] + link.delay, fate);
+            let packet = OnWay::Data(segment, fate == Fate::Mark);
+            self.put(t.subflow, packet, self.busy[t.subflow] + link.delay, fate);
         }
     }
 
-    fn send_ack(&mut self, wire: Wire) {
-        assert!(wire.is_ack());
-        self.acks.push((self.now, wire));
-        let fate = (self.ack_fate)(&wire);
-        self.put(wire, self.now + self.links[wire.subflow as usize].delay, fate);
+    fn send_ack(&mut self, i: usize, ack: Ack) {
+        self.acks.push((self.now, ack));
+        let fate = (self.ack_fate)(&ack);
+        self.put(i, OnWay::Ack(ack), self.now + self.links[i].delay, fate);
     }
 
-    fn put(&mut self, wire: Wire, arrival: Time, fate: Fate) {
+    fn put(&mut self, i: usize, packet: OnWay, arrival: Time, fate: Fate) {
         let (copies, arrival) = match fate {
             Fate::Drop => (0, arrival),
             Fate::Pass | Fate::Mark => (1, arrival),
@@ -299,7 +309,7 @@ impl Pipe {
             Fate::Late(more) => (1, arrival + more),
         };
         for _ in 0..copies {
-            self.on_way.insert((arrival, self.packets), OnWay { wire, marked: fate == Fate::Mark });
+            self.on_way.insert((arrival, self.packets), (i, packet));
             self.packets += 1;
         }
     }

@@ -7,7 +7,7 @@ use tresse_units::Time;
 
 use self::flags::{Flags, bit, segments, words};
 use crate::Block;
-use crate::sent::SentQueue;
+use crate::tcp::sent::SentQueue;
 
 pub(crate) use timed::{Delivered, sent_after};
 

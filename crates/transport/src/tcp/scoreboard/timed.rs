@@ -4,7 +4,7 @@ use tresse_units::Time;
 
 use super::Scoreboard;
 use super::flags::{Word, bit, segments, words};
-use crate::sent::SentQueue;
+use crate::tcp::sent::SentQueue;
 
 /// A segment that an ACK has delivered.
 #[derive(Debug, Clone, Copy)]

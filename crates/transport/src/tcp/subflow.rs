@@ -6,79 +6,16 @@ mod prr;
 mod rack;
 mod state;
 
-use std::ops::{AddAssign, Sub};
-
-use serde::{Deserialize, Serialize};
-use tresse_controllers::{self as controllers, Ack, Cause, Group, Hooks, State};
+use tresse_controllers::{self as controllers, Cause, Group, Hooks, State};
 
 use self::pacing::Pacer;
 use self::plb::Balancer;
 use self::prr::Prr;
 use self::rack::Rack;
 use crate::rtt::{RttEstimator, eighths};
-use crate::scoreboard::Scoreboard;
-use crate::{Config, Echo, Recovery, Wire};
+use crate::tcp::scoreboard::Scoreboard;
+use crate::{Ack, Config, Counters, Echo, Recovery};
 use tresse_units::{NEVER, Time};
-
-/// The counters of a subflow.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counters {
-    /// Segments sent for the first time.
-    pub sent: u64,
-    /// Segments sent again.
-    pub retransmissions: u64,
-    /// Segments whose data another subflow had sent before; counted as sent too.
-    pub reinjections: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// Fast recoveries entered.
-    pub recoveries: u64,
-    /// Windows cut for an ECN mark.
-    pub mark_cuts: u64,
-    /// CE marks that ACKs echoed.
-    pub marks: u64,
-    /// Tail loss probes (RFC 8985 §7), new segments and retransmissions; counted there too.
-    pub probes: u64,
-    /// Rounds (XMP §2.1); each is counted when its first segment is ACKed, so that time without ACKs has none.
-    pub rounds: u64,
-    /// The windows under which these rounds were sent, summed, packets.
-    pub windows: u64,
-}
-
-impl AddAssign for Counters {
-    fn add_assign(&mut self, other: Self) {
-        self.sent += other.sent;
-        self.retransmissions += other.retransmissions;
-        self.reinjections += other.reinjections;
-        self.timeouts += other.timeouts;
-        self.recoveries += other.recoveries;
-        self.mark_cuts += other.mark_cuts;
-        self.marks += other.marks;
-        self.probes += other.probes;
-        self.rounds += other.rounds;
-        self.windows += other.windows;
-    }
-}
-
-impl Sub for Counters {
-    type Output = Self;
-
-    /// The counts since `before`.
-    fn sub(self, before: Self) -> Self {
-        Self {
-            sent: self.sent - before.sent,
-            retransmissions: self.retransmissions - before.retransmissions,
-            reinjections: self.reinjections - before.reinjections,
-            timeouts: self.timeouts - before.timeouts,
-            recoveries: self.recoveries - before.recoveries,
-            mark_cuts: self.mark_cuts - before.mark_cuts,
-            marks: self.marks - before.marks,
-            probes: self.probes - before.probes,
-            rounds: self.rounds - before.rounds,
-            windows: self.windows - before.windows,
-        }
-    }
-}
 
 /// Duplicate ACKs or SACKed segments that make a loss (RFC 5681 §3.2), where packets keep their order.
 const DUPLICATE_THRESHOLD: u32 = 3;
@@ -156,44 +93,45 @@ impl Subflow {
     }
 
     /// An ACK for subflow `i` of `group`.
-    pub fn handle_ack(&mut self, now: Time, wire: &Wire, config: &Config, group: &mut Group, i: usize) {
-        let prior_una = self.board.una();
-        if wire.seq < prior_una || wire.seq > self.board.nxt() {
+    pub fn handle_ack(&mut self, now: Time, header: &Ack, config: &Config, group: &mut Group, i: usize) {
+        let (prior_una, stamp) = (self.board.una(), header.stamp.time());
+        if header.seq < prior_una || header.seq > self.board.nxt() {
             return;
         }
-        let advanced = wire.seq > prior_una;
+        let advanced = header.seq > prior_una;
         if advanced {
-            self.rtt.sample(now - wire.stamp);
+            self.rtt.sample(now - stamp);
             self.rtt.reset_backoff();
         }
         let racks = self.rack.is_some();
         let delivered =
-            if racks { self.deliver_timed(now, wire) } else { self.deliver(wire, advanced, config) };
+            if racks { self.deliver_timed(now, header) } else { self.deliver(header, advanced, config) };
         if !racks && advanced {
             self.arm(now, config);
         }
         if racks && !advanced && delivered > 0 {
             // RACK cannot wait for the first sample: Linux takes those of SACKed segments too.
-            self.rtt.sample(now - wire.stamp);
+            self.rtt.sample(now - stamp);
         }
         let marked = match config.echo {
-            Echo::TwoBit => u32::from(wire.ce),
-            Echo::Dctcp => delivered * u32::from(wire.ce),
-            Echo::Rfc3168 => u32::from(wire.ce),
+            Echo::TwoBit => u32::from(header.ce),
+            Echo::Dctcp => delivered * u32::from(header.ce),
+            Echo::Rfc3168 => u32::from(header.ce),
         };
         self.counters.marks += u64::from(marked);
-        self.balance_after_ack(now, delivered, wire.ce, config);
+        self.balance_after_ack(now, delivered, header.ce, config);
 
-        self.leave_cwr(wire.seq, config, group, i);
-        let new_round = wire.seq > self.round_end;
+        self.leave_cwr(header.seq, config, group, i);
+        let new_round = header.seq > self.round_end;
         if new_round {
             self.round_end = self.board.nxt();
             self.round_seen = true;
             self.counters.rounds += 1;
             self.counters.windows += u64::from(group[i].cwnd);
         }
-        let rtt = if advanced { eighths(now - wire.stamp) } else { 0 };
-        let mut ack = Ack { delivered, marked, rtt, new_round: new_round.into(), now: now / 1_000_000 };
+        let rtt = if advanced { eighths(now - stamp) } else { 0 };
+        let mut ack =
+            controllers::Ack { delivered, marked, rtt, new_round: new_round.into(), now: now / 1_000_000 };
         let own = &mut group[i];
         own.srtt = self.rtt.srtt_eighths();
         own.min_rtt = self.rtt.min_eighths();
@@ -205,16 +143,16 @@ impl Subflow {
 
         let losses = self.board.losses();
         if racks {
-            self.handle_probe_ack(wire, advanced || delivered > 0, config, group, i);
+            self.handle_probe_ack(header, advanced || delivered > 0, config, group, i);
         }
-        self.leave_state(wire.seq, advanced, config, group, i);
+        self.leave_state(header.seq, advanced, config, group, i);
         let retransmitted = self.board.retransmitted();
         let waits = racks && self.detect_losses(now, config, group[i].state);
         if group[i].state == State::Loss && self.board.retransmitted() < retransmitted {
             // A retransmission was lost again: one more cut (Linux's FLAG_LOST_RETRANS).
             self.enter_recovery(config, group, i);
         }
-        self.enter_state(wire.seq, advanced, marked > 0, config, group, i);
+        self.enter_state(header.seq, advanced, marked > 0, config, group, i);
         if racks && advanced && !waits {
             self.set_timer_after_ack(now, config, group[i].state);
         }
@@ -382,15 +320,15 @@ impl Subflow {
 
     /// Updates the scoreboard. Returns how many segments the ACK delivers.
     #[inline]
-    fn deliver(&mut self, wire: &Wire, advanced: bool, config: &Config) -> u32 {
+    fn deliver(&mut self, header: &Ack, advanced: bool, config: &Config) -> u32 {
         if config.recovery.uses_sack() {
-            let mut delivered = if advanced { self.board.acknowledge(wire.seq) } else { 0 };
-            for block in &wire.blocks[..wire.block_count.into()] {
+            let mut delivered = if advanced { self.board.acknowledge(header.seq) } else { 0 };
+            for block in header.sack() {
                 delivered += self.board.sack(block.start, block.end);
             }
             delivered
         } else if advanced {
-            self.board.acknowledge_reno(wire.seq)
+            self.board.acknowledge_reno(header.seq)
         } else if self.board.outstanding() > 0 && config.recovery != Recovery::GoBackN {
             self.board.duplicate_ack()
         } else {

@@ -2,11 +2,11 @@
 
 use tresse_units::Time;
 
-use super::{Origin, Sender, Transmit};
-use crate::Wire;
-use crate::handshake::Handshake;
-use crate::set::bit;
-use crate::subflow::Subflow;
+use super::Sender;
+use crate::tcp::handshake::{Handshake, Step};
+use crate::tcp::set::bit;
+use crate::tcp::subflow::Subflow;
+use crate::{Body, Origin, Transmit};
 
 impl Sender {
     /// Opens a subflow. Returns its number, the next unused one. It may send when [`Sender::is_open`]: at
@@ -50,21 +50,21 @@ impl Sender {
         }
     }
 
-    /// An answer to a packet of `subflow`'s handshake has arrived. Returns whether the subflow may send now.
-    pub fn handle_handshake(&mut self, now: Time, subflow: usize, wire: &Wire) -> bool {
+    /// An answer to a packet of `subflow`'s handshake, sent at `stamp`, has arrived. Returns whether the subflow may send now.
+    pub fn handle_handshake(&mut self, now: Time, subflow: usize, answer: Step, stamp: Time) -> bool {
         let Some(i) = self.handshakes.iter().position(|h| usize::from(h.subflow) == subflow) else {
             return false; // a second answer, or the subflow was closed
         };
         let rtt = &mut self.subflows[subflow].rtt;
-        if self.handshakes[i].is_completed_by(wire.seq) {
+        if self.handshakes[i].is_completed_by(answer) {
             self.handshakes.remove(i);
-            rtt.sample(now - wire.stamp);
+            rtt.sample(now - stamp);
             rtt.reset_backoff();
             self.establish(subflow);
             return true;
         }
-        if self.handshakes[i].go_on(wire.seq) {
-            rtt.sample(now - wire.stamp);
+        if self.handshakes[i].go_on(answer) {
+            rtt.sample(now - stamp);
             rtt.reset_backoff();
         }
         false
@@ -80,11 +80,8 @@ impl Sender {
         Some(Transmit {
             subflow,
             origin: Origin::Handshake,
-            seq: handshake.packet,
-            dsn: 0,
             payload: 0,
-            flags: Wire::HANDSHAKE,
-            path: None,
+            body: Body::Handshake(handshake.packet, now.into()),
         })
     }
 }

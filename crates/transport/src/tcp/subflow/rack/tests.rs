@@ -10,7 +10,7 @@ use tresse_controllers::{ConfiguredController, Group, INFINITE_SSTHRESH, State, 
 use tresse_units::Time;
 
 use super::{Alarm, Subflow};
-use crate::{Block, Config, Recovery, Reduction, Wire};
+use crate::{Ack, Block, Config, Recovery, Reduction};
 
 const MS: Time = 1_000_000_000;
 
@@ -29,19 +29,9 @@ fn group() -> Group {
     Group::new(Arc::new(ConfiguredController::new(reno, []).expect("it has defaults")), 1, 1000)
 }
 
-fn ack(seq: u32, stamp: Time, blocks: &[Block]) -> Wire {
-    let mut wire = Wire {
-        subflow: 0,
-        seq,
-        dsn: 0,
-        flags: Wire::ACK,
-        ce: 0,
-        block_count: blocks.len() as u8,
-        stamp,
-        blocks: Default::default(),
-    };
-    wire.blocks[..blocks.len()].copy_from_slice(blocks);
-    wire
+fn ack(seq: u32, stamp: Time, blocks: &[Block]) -> Ack {
+    let empty = Ack { stamp: stamp.into(), seq, ..Ack::default() };
+    empty.with_sack(blocks.iter().copied())
 }
 
 /// A segment as in §5.1.
@@ -69,9 +59,9 @@ struct Reading {
 }
 
 impl Reading {
-    fn handle_ack(&mut self, now: Time, wire: &Wire, dsack: bool, min_rtt: Time) {
-        let blocks = &wire.blocks[..wire.block_count.into()];
-        let covers = |seq| seq < wire.seq || blocks.iter().any(|b| b.start <= seq && seq < b.end);
+    fn handle_ack(&mut self, now: Time, header: &Ack, dsack: bool, min_rtt: Time) {
+        let blocks = header.sack();
+        let covers = |seq| seq < header.seq || blocks.iter().any(|b| b.start <= seq && seq < b.end);
         for seq in 0..self.segments.len() as u32 {
             let s = &mut self.segments[seq as usize];
             if s.acked || !covers(seq) {
@@ -83,7 +73,7 @@ impl Reading {
             } else if !s.again {
                 self.reordering = true;
             }
-            if s.again && (wire.stamp < s.xmit || now - s.xmit < min_rtt) {
+            if s.again && (header.stamp.time() < s.xmit || now - s.xmit < min_rtt) {
                 continue;
             }
             self.rtt = now - s.xmit;
@@ -91,7 +81,7 @@ impl Reading {
                 (self.xmit, self.end) = (s.xmit, seq + 1);
             }
         }
-        if self.dsack_round.is_some_and(|round| wire.seq >= round) {
+        if self.dsack_round.is_some_and(|round| header.seq >= round) {
             self.dsack_round = None;
         }
         if dsack && self.reordering && self.dsack_round.is_none() {
@@ -184,14 +174,14 @@ proptest! {
                     let told = if duplicate || seq >= next { vec![block] } else { vec![] };
                     // A duplicate above the cumulative ACK is within a second block.
                     let told = if duplicate && seq >= next { vec![block, block] } else { told };
-                    let wire = ack(next, stamp, &told);
+                    let header = ack(next, stamp, &told);
                     let (state, high) = (group[0].state, subflow.high_seq);
                     let (una, before) = (subflow.board.una(), subflow.rtt.min());
-                    subflow.handle_ack(now, &wire, &config, &mut group, 0);
+                    subflow.handle_ack(now, &header, &config, &mut group, 0);
                     let ends = state >= State::Recovery && next >= high;
                     // Step 1 comes first, for an ACK that gives a sample by RFC 7323.
                     let min_rtt = if next > una { subflow.rtt.min() } else { before };
-                    reading.handle_ack(now, &wire, duplicate, min_rtt);
+                    reading.handle_ack(now, &header, duplicate, min_rtt);
                     if ends {
                         reading.recovered();
                     }

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use tresse_units::Time;
 
-use super::{Origin, Sender, Transmit};
-use crate::set::{bit, bits};
+use super::Sender;
+use crate::tcp::set::{bit, bits};
+use crate::{Origin, Transmit};
 
 /// The bytes that a subflow is given at once (`MPTCP_SEND_BURST_SIZE`).
 const BURST: u32 = 1 << 16;
@@ -145,7 +146,7 @@ impl Sender {
             let own = &self.group[place];
             let s = &mut self.subflows[i];
             if let Some((seq, dsn)) = s.retransmit(now, own.cwnd, &self.config) {
-                return Some(self.packet(i, Origin::Retransmitted, seq, dsn, 0));
+                return Some(self.packet(now, i, Origin::Retransmitted, [seq, dsn], false));
             }
             if s.check_room(now, own, queues.len(i) > 0) && chosen.is_none() {
                 chosen = Some((i, place));
@@ -170,7 +171,7 @@ impl Sender {
         for (i, queue) in queues.of.iter_mut().enumerate() {
             queue.buffer = if self.is_open(i) { queue.buffer.max(FIRST_BUFFER) } else { 0 };
         }
-        queues.accept(self.written, self.data_una, mss);
+        queues.accept(self.messages.written(), self.data_una, mss);
         let end = queues.accepted;
         loop {
             let next = queues.next(self.next_dsn..end);

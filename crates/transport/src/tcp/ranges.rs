@@ -54,18 +54,11 @@ impl Ranges {
         }
     }
 
-    /// Up to three blocks for an ACK: the one that grew last, then the others from the highest
-    /// down (RFC 2018 §4).
-    pub fn blocks(&self) -> ([Block; 3], u8) {
-        let mut out = [Block::default(); 3];
-        let mut n = 0;
+    /// The blocks for an ACK: the one that grew last, then the others from the highest down (RFC 2018 §4).
+    pub fn blocks(&self) -> impl Iterator<Item = Block> {
         let at = self.blocks.partition_point(|b| b.end <= self.newest);
         let newest = self.blocks.get(at).filter(|b| b.start <= self.newest);
-        let others = self.blocks.iter().rev().filter(|b| Some(*b) != newest);
-        for b in newest.into_iter().chain(others).take(3) {
-            out[n] = *b;
-            n += 1;
-        }
-        (out, n as u8)
+        let others = self.blocks.iter().rev().filter(move |b| Some(*b) != newest);
+        newest.into_iter().chain(others).copied()
     }
 }

@@ -4,9 +4,9 @@ use tresse_controllers as controllers;
 
 use tresse_units::Time;
 
-use super::{Origin, Sender, Transmit};
-use crate::set::{bit, bits};
-use crate::{Scheduler, Wire};
+use super::Sender;
+use crate::tcp::set::{bit, bits};
+use crate::{Origin, Scheduler, Transmit};
 
 /// The scheduler's choice among subflows with room: the lowest rank of all, and of those that want to be
 /// alone. The last bytes of a rank are the subflow's number and place.
@@ -62,21 +62,18 @@ impl Sender {
         if self.is_plain() {
             return self.poll_plain(now);
         }
-        if self.spray.is_some() {
-            return self.poll_sprayed(now);
-        }
         if let Some(queues) = self.queues.take() {
             return self.poll_given(now, queues);
         }
         let takes = self.fresh(self.takes_data);
-        let new = self.next_dsn < self.written;
+        let new = self.next_dsn < self.messages.written();
         let more = new || !self.reinjections.is_empty();
         let mut choice = self.choice();
         for (place, i) in bits(self.open).enumerate() {
             let own = &self.group[place];
             let s = &mut self.subflows[i];
             if let Some((seq, dsn)) = s.retransmit(now, own.cwnd, &self.config) {
-                return Some(self.packet(i, Origin::Retransmitted, seq, dsn, 0));
+                return Some(self.packet(now, i, Origin::Retransmitted, [seq, dsn], false));
             }
             let room = s.check_room(now, own, more);
             if takes & bit(i) != 0 {
@@ -107,12 +104,12 @@ impl Sender {
     /// [`Sender::poll_transmit`] of a plain connection.
     #[inline]
     fn poll_plain(&mut self, now: Time) -> Option<Transmit> {
-        let more = self.next_dsn < self.written;
+        let more = self.next_dsn < self.messages.written();
         let (mut best, mut srtt, mut found) = (0, 0, false);
         let mut one_is_alone = false;
         for (i, (s, own)) in self.subflows.iter_mut().zip(self.group.subflows()).enumerate() {
             if let Some((seq, dsn)) = s.retransmit(now, own.cwnd, &self.config) {
-                return Some(self.packet(i, Origin::Retransmitted, seq, dsn, 0));
+                return Some(self.packet(now, i, Origin::Retransmitted, [seq, dsn], false));
             }
             one_is_alone |= own.alone != 0;
             if s.check_room(now, own, more) && (!found || own.srtt < srtt) {
@@ -126,15 +123,6 @@ impl Sender {
         }
         self.next_dsn += 1;
         Some(self.transmit(now, (best, best), Origin::New, self.next_dsn - 1))
-    }
-
-    /// [`Sender::poll_transmit`] of a sprayed connection: a packet has one number, its segment's.
-    fn poll_sprayed(&mut self, now: Time) -> Option<Transmit> {
-        let cwnd = self.group[0].cwnd;
-        let next = self.spray.as_mut()?.poll(now, self.written, cwnd, &mut self.subflows[0], &self.config)?;
-        let origin = if next.again { Origin::Retransmitted } else { Origin::New };
-        let asks = if next.asks { Wire::ASK } else { 0 };
-        Some(Transmit { path: Some(next.path), ..self.packet(0, origin, next.packet, next.packet, asks) })
     }
 
     /// Data that is to be sent once more: the first that fits on another subflow.
@@ -186,8 +174,8 @@ impl Sender {
         self.last = Some(i);
         let s = &mut self.subflows[i];
         let seq = s.transmit(now, dsn, &self.config, self.group[place].state);
-        let cwr = if std::mem::take(&mut s.cwr) { Wire::CWR } else { 0 };
-        self.packet(i, origin, seq, dsn, cwr)
+        let cwr = std::mem::take(&mut s.cwr);
+        self.packet(now, i, origin, [seq, dsn], cwr)
     }
 
     /// The subflows of `takes` that are not stale; all of them, if all are stale.

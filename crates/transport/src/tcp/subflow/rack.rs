@@ -6,8 +6,8 @@ use tresse_controllers::{Cause, Group, State};
 use tresse_units::{NEVER, Time};
 
 use super::{Alarm, Subflow};
-use crate::scoreboard::{Delivered, sent_after};
-use crate::{Block, Config, Wire};
+use crate::tcp::scoreboard::{Delivered, sent_after};
+use crate::{Ack, Block, Config};
 
 /// Recoveries without a DSACK after which the reordering window is small again (§6.2 step 4).
 const PERSIST: u32 = 16;
@@ -101,23 +101,23 @@ impl Rack {
 
 /// The duplicate that an ACK reports: RFC 2883 §4, its first block is below the cumulative ACK or within the
 /// second.
-fn dsack(wire: &Wire) -> Option<Block> {
-    let blocks = &wire.blocks[..wire.block_count.into()];
+fn dsack(header: &Ack) -> Option<Block> {
+    let blocks = header.sack();
     let first = *blocks.first()?;
     let within = blocks.get(1).is_some_and(|b| b.start <= first.start && first.end <= b.end);
-    (first.start < wire.seq || within).then_some(first)
+    (first.start < header.seq || within).then_some(first)
 }
 
 impl Subflow {
     /// The number of segments that an ACK delivers, with RACK.
-    pub(super) fn deliver_timed(&mut self, now: Time, wire: &Wire) -> u32 {
+    pub(super) fn deliver_timed(&mut self, now: Time, header: &Ack) -> u32 {
         let Some(rack) = &mut self.rack else { return 0 };
         let min_rtt = self.rtt.min();
-        let mut each = |segment| rack.deliver(now, segment, wire.stamp, min_rtt);
-        let mut delivered = self.board.acknowledge_timed(wire.seq, &mut each);
+        let mut each = |segment| rack.deliver(now, segment, header.stamp.time(), min_rtt);
+        let mut delivered = self.board.acknowledge_timed(header.seq, &mut each);
         // In order, because a block below another in the same ACK is no reordering.
-        let mut blocks = wire.blocks;
-        let blocks = &mut blocks[..wire.block_count.into()];
+        let mut blocks = header.blocks;
+        let blocks = &mut blocks[..header.count as usize];
         blocks.sort_unstable_by_key(|b| b.start);
         for block in blocks {
             delivered += self.board.sack_timed(block.start, block.end, &mut each);
@@ -128,7 +128,7 @@ impl Subflow {
     /// §7.4.2, `TLP_process_ack`, and the DSACK of §6.2 step 4.
     pub(super) fn handle_probe_ack(
         &mut self,
-        wire: &Wire,
+        header: &Ack,
         fresh: bool,
         config: &Config,
         group: &mut Group,
@@ -136,23 +136,23 @@ impl Subflow {
     ) {
         let Some(rack) = &mut self.rack else { return };
         rack.probe.due = None;
-        let dsack = dsack(wire);
+        let dsack = dsack(header);
         let Some(end) = rack.probe.end else {
-            rack.widen(wire.seq, self.board.nxt(), dsack.is_some());
+            rack.widen(header.seq, self.board.nxt(), dsack.is_some());
             return;
         };
         let of_probe = rack.probe.again && dsack.is_some_and(|b| b.end == end);
-        rack.widen(wire.seq, self.board.nxt(), dsack.is_some() && !of_probe);
-        if wire.seq < end {
+        rack.widen(header.seq, self.board.nxt(), dsack.is_some() && !of_probe);
+        if header.seq < end {
             return;
         }
         // The probe repaired a loss if its segment arrived only once: then more than it is ACKed, and neither
         // a DSACK nor a duplicate ACK has reported a second arrival.
         let repaired = rack.probe.again && !of_probe;
-        if !repaired || wire.seq > end || !fresh {
+        if !repaired || header.seq > end || !fresh {
             rack.probe.end = None;
         }
-        if repaired && wire.seq > end && group[i].state < State::Recovery {
+        if repaired && header.seq > end && group[i].state < State::Recovery {
             self.reduce_at_once(config, group, i);
         }
     }
