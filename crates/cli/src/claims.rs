@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use tresse_experiment::keys::claims::Verdict;
 use tresse_reproduction::metric_display;
 use tresse_results::ClaimResult;
+use tresse_results::record::claim::Verdict;
 
 use crate::width::sentence;
 

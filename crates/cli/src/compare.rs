@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use tresse_reproduction::pages::{Reproduced, Reproduction};
+use tresse_workbench::OWNERS;
 use tresse_workbench::compare::{check, folders, runs};
 use tresse_workbench::json::compact;
 
@@ -64,7 +65,7 @@ pub fn run(args: &Args) -> Result<(), Ended> {
     let mut out = anstream::stdout().lock();
     let mut experiments = Vec::new();
     for run in &runs {
-        let (experiment, own) = Reproduced::read(run, args.judge)?;
+        let (experiment, own) = Reproduced::read(run, OWNERS, args.judge)?;
         if args.markdown {
             writeln!(out, "{}", published::markdown(&experiment, &own))?;
         } else if !args.json {

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use tresse_experiment::keys::Experiment;
+use tresse_reproduction::Publication;
 use tresse_results::{CaseResult, Report, State, Status};
 use tresse_workbench::{Failure, Interrupt};
 
@@ -14,10 +15,16 @@ use crate::width::sentence;
 use crate::{changed, claims, columns};
 
 /// Writes the whole report, as `tresse run` shows it, of a run in this state.
-pub fn show(report: &Report, state: State, experiment: &Experiment, out: &mut impl Write) -> io::Result<()> {
-    head(report, state, experiment, out)?;
+pub fn show(
+    report: &Report,
+    state: State,
+    experiment: &Experiment,
+    publication: &Publication,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    head(report, state, publication, out)?;
     if !report.cases.is_empty() {
-        tables(report, experiment, out)?;
+        tables(report, experiment, publication, out)?;
     }
     for line in result_tables::offered(&report.cases) {
         note(out, &line)?;
@@ -59,11 +66,11 @@ pub fn ended(report: &Report, interrupt: &Interrupt) -> Result<(), Ended> {
 pub fn show_parts(
     report: &Report,
     state: State,
-    experiment: &Experiment,
+    publication: &Publication,
     by: By,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    head(report, state, experiment, out)?;
+    head(report, state, publication, out)?;
     let (table, mut none) = result_tables::parts(&report.cases, by);
     if none.len() < report.cases.len() {
         write!(out, "{table}")?;
@@ -74,7 +81,7 @@ pub fn show_parts(
 }
 
 /// What was run, and whether it reached its end.
-fn head(report: &Report, state: State, experiment: &Experiment, out: &mut impl Write) -> io::Result<()> {
+fn head(report: &Report, state: State, publication: &Publication, out: &mut impl Write) -> io::Result<()> {
     let flows = report.cases.iter().map(|c| c.metrics["flows"].value()).fold(0.0, |all, own| all + own);
     let until_now = || match report.cases.len() {
         0 => "no case is".to_owned(),
@@ -119,13 +126,18 @@ fn head(report: &Report, state: State, experiment: &Experiment, out: &mut impl W
         report.wall_s
     );
     note(out, &line)?;
-    if let Some(line) = changed::line(&report.changed, report.judged, experiment) {
+    if let Some(line) = changed::line(&report.changed, report.judged, publication) {
         note(out, &line)?;
     }
     writeln!(out)
 }
 
-fn tables(report: &Report, experiment: &Experiment, out: &mut impl Write) -> io::Result<()> {
+fn tables(
+    report: &Report,
+    experiment: &Experiment,
+    publication: &Publication,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let cases = &report.cases;
     let named = experiment.measure.table.as_ref();
     // Where goodput was published, it stands beside ours.
@@ -158,7 +170,7 @@ fn tables(report: &Report, experiment: &Experiment, out: &mut impl Write) -> io:
     let shows_group = |c: &CaseResult| c.published_by.contains_key("group");
     if cases.iter().any(|c| shows_group(c) || c.published.keys().any(|m| is_shown(m))) {
         writeln!(out)?;
-        note(out, &format!("paper: {}", experiment.published.source))?;
+        note(out, &format!("paper: {}", publication.published.source))?;
     }
     if let Some(case) = cases.iter().find(|c| c.ci95.keys().any(|m| is_shown(m))) {
         let line = format!("±95 %: half the confidence interval of the mean, over {}", case.ci95_over);

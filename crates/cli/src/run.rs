@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_reproduction::Publication;
 use tresse_results::State;
-use tresse_workbench::{page, run};
+use tresse_workbench::{Failure, page, run};
 
 use crate::chosen::Chosen;
 use crate::ended::Ended;
@@ -96,7 +97,9 @@ pub fn run(args: Args) -> Result<(), Ended> {
     if json {
         print_json(&report)?;
     } else {
-        report::show(&report, State::of(&report, false), &loaded.experiment, &mut anstream::stdout().lock())?;
+        let publication = Publication::of_loaded(&loaded).map_err(Failure::from)?;
+        let state = State::of(&report, false);
+        report::show(&report, state, &loaded.experiment, &publication, &mut anstream::stdout().lock())?;
     }
     if let Some(note) = run::of_headroom(&report) {
         eprintln!("{note}");

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use tresse_reproduction::Publication;
 use tresse_workbench::Failure;
 use tresse_workbench::show::{Finished, Folder, folders, json, read};
 
@@ -55,7 +56,9 @@ pub fn run(args: &Args) -> Result<(), Ended> {
                 continue;
             }
         };
-        let Finished { report, experiment, state, .. } = read(run)?;
+        let finished = read(run)?;
+        let publication = Publication::of_run(&finished).map_err(Failure::from)?;
+        let Finished { report, experiment, state, .. } = finished;
         if args.json {
             writeln!(out, "{}", json(run)?)?;
             continue;
@@ -64,8 +67,8 @@ pub fn run(args: &Args) -> Result<(), Ended> {
             writeln!(out)?;
         }
         match args.by {
-            Some(by) => report::show_parts(&report, state, &experiment, by, &mut out)?,
-            None => report::show(&report, state, &experiment, &mut out)?,
+            Some(by) => report::show_parts(&report, state, &publication, by, &mut out)?,
+            None => report::show(&report, state, &experiment, &publication, &mut out)?,
         }
         report::tell_notes(&report, &[]);
     }

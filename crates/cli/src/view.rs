@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use tresse_report::view::{Viewer, serve};
-use tresse_workbench::Failure;
+use tresse_report::view::serve;
+use tresse_workbench::{Failure, page};
 
 use crate::ended::Ended;
 use crate::interrupt;
@@ -37,7 +37,7 @@ pub fn run(args: &Args) -> Result<(), Ended> {
             format!("{}: there is no such folder\n\nhint: expected a folder of runs", args.dir.display());
         return Err(Failure::Input(message).into());
     }
-    let viewer = Viewer::new(&args.dir, args.port).map_err(|error| match error.kind() {
+    let viewer = page::viewer(&args.dir, args.port).map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => {
             let hint = "another program uses this port; without --port a free one is chosen";
             Failure::Input(format!("--port {}: {error}\n\nhint: {hint}", args.port))

@@ -5,6 +5,9 @@
 //!   files.
 //! - [`plan`]: from keys to cases that can run.
 //! - [`diagnostic`]: what can be wrong, and how it is reported.
+//!
+//! A crate that judges or shows results may own keys at the top of the file ([`Owner`]). They are kept as they are written;
+//! [`Owners`] asks their owners what may be in them.
 
 #![forbid(unsafe_code)]
 
@@ -14,7 +17,8 @@ pub mod plan;
 pub mod read;
 
 pub use diagnostic::{Diagnostic, did_you_mean};
-pub use keys::claim_forms::FormName;
+pub use plan::owners::{Owner, Owners};
 pub use plan::schema::schema;
 pub use plan::{Case, Plan, Setting, load, resolve};
+pub use read::owned::OwnedKeys;
 pub use read::{Loaded, Profile, Source, find};

@@ -9,6 +9,7 @@ pub mod embedded;
 pub mod engine;
 pub mod environment;
 mod failures;
+pub mod judge;
 mod link_events;
 pub mod memory;
 pub mod metric;

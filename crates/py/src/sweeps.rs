@@ -12,7 +12,7 @@ use tresse_controllers::LoadError;
 use tresse_experiment::Diagnostic;
 use tresse_sweep::local::{self, Stop};
 use tresse_sweep::{Cost, Cube, Plan, Record, Request, Shard};
-use tresse_workbench::{Failure, sweep};
+use tresse_workbench::{Failure, OWNERS, sweep};
 
 use crate::errors::{error, wrong};
 
@@ -68,7 +68,7 @@ impl Sweep {
                 });
                 drawn.map_err(Unopened::There)
             };
-            tresse_sweep::Sweep::open(&plan, out.as_deref(), shard, &mut draw)
+            tresse_sweep::Sweep::open(&plan, OWNERS, out.as_deref(), shard, &mut draw)
         });
         let own = opened.map_err(|unopened| match unopened {
             Unopened::Here(failure) => error(py, failure),
@@ -159,7 +159,7 @@ impl Sweep {
 /// Computes the point of a specification. Returns its record.
 #[pyfunction]
 pub fn run_point(py: Python<'_>, spec: &str) -> PyResult<String> {
-    py.detach(|| tresse_sweep::run_point::<Failure>(spec)).map_err(|own| error(py, own))
+    py.detach(|| tresse_sweep::run_point::<Failure>(OWNERS, spec)).map_err(|own| error(py, own))
 }
 
 /// Merges the shards of the sweep in `folder`, and writes its results.

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use tresse_results::Finished;
 use tresse_results::store::sums::check_table;
-use tresse_workbench::{Failure, page};
+use tresse_workbench::{Failure, OWNERS, page};
 
 use crate::errors::{error, wrong};
 
@@ -18,7 +18,7 @@ use crate::errors::{error, wrong};
 #[pyfunction]
 pub fn head(py: Python<'_>, folder: PathBuf) -> PyResult<(String, String, Vec<String>)> {
     let read = py.detach(|| {
-        let finished = Finished::read(&folder)?;
+        let finished = Finished::read(&folder, OWNERS)?;
         let text = serde_json::json!({ "report": finished.report, "experiment": finished.resolved });
         let state = serde_json::to_value(finished.state).expect("plain data");
         Ok((text.to_string(), state.as_str().unwrap_or_default().to_owned()))
@@ -56,7 +56,9 @@ pub fn meanings(table: PyRef<'_, PyTable>) -> Vec<(String, String)> {
 /// The networks of the run in `folder`, each as on the page: its description, nodes and ports.
 #[pyfunction]
 pub fn networks(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(String, String)>> {
-    let networks = py.detach(|| tresse_report::run::networks(&folder)).map_err(|own| wrong(py, own))?;
+    let networks = py
+        .detach(|| tresse_report::run::networks(&Finished::read(&folder, OWNERS)?))
+        .map_err(|own| wrong(py, own))?;
     Ok(networks.into_iter().map(|n| (serde_json::to_string(&n.head).expect("plain data"), n.text)).collect())
 }
 

@@ -1,15 +1,18 @@
 //! What a page says about its runs, besides their tables: the JSON that `page/src/data/contract.ts`
 //! describes.
 
+use std::path::Path;
+
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
-use tresse_experiment::keys::claims::PublishedValue;
-use tresse_experiment::keys::figures::Figure;
+use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::metrics::{METRICS, MetricRow, OPTIMUM_METRICS, Shown, WINDOW_METRICS};
 use tresse_results::record::progress::ProgressFile;
 use tresse_results::store::finished::Host;
-use tresse_results::{Report, State};
+use tresse_results::{Finished, Report, State};
+
+use crate::figures::Figure;
 
 /// A page of one run, or of several that are compared.
 #[derive(Debug, Clone, Serialize)]
@@ -86,33 +89,19 @@ pub struct PublishedHead {
     pub metrics: IndexMap<String, f64>,
 }
 
-impl PublishedHead {
-    /// From a value in an experiment's file.
-    pub fn new(value: &PublishedValue) -> Self {
-        let text = |text: &Option<String>| text.as_deref().map(Value::from);
-        let number = |number: Option<u32>| number.map(Value::from);
-        let said = |pairs: Vec<(&'static str, Option<Value>)>| {
-            pairs.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
-        };
-        Self {
-            case: said(vec![
-                ("scheme", Some(Value::from(&*value.scheme))),
-                ("subflows", number(value.subflows)),
-                ("pattern", Some(Value::from(&*value.pattern))),
-                ("variant", text(&value.variant)),
-            ]),
-            part: said(vec![
-                ("group", text(&value.group)),
-                ("distance", text(&value.distance)),
-                ("size", text(&value.size)),
-                ("layer", text(&value.layer)),
-                ("window", text(&value.window)),
-                ("subflow", number(value.subflow)),
-            ]),
-            metrics: value.numbers().map(|(metric, number)| (metric.to_owned(), number)).collect(),
-        }
-    }
+/// What was published of an experiment, as its page shows it.
+#[derive(Debug, Clone)]
+pub struct Published {
+    /// Where.
+    pub source: String,
+    /// Whether there is anything that a run could be judged by.
+    pub is_any: bool,
+    /// The numbers.
+    pub numbers: Vec<PublishedHead>,
 }
+
+/// Reads the run in a folder, and what was published of its experiment: this crate knows only the figures.
+pub type ReadRun = fn(&Path) -> Result<(Finished, Published), Diagnostic>;
 
 /// What was run.
 #[derive(Debug, Clone, Serialize)]

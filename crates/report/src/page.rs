@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 use indexmap::IndexSet;
 use tresse_experiment::diagnostic::Diagnostic;
 
-use crate::head::PageHead;
+use crate::head::{PageHead, ReadRun};
 use crate::run::{Run, embedded};
 
 /// The output of the build in `page/`; the comment in it marks where the data goes.
@@ -19,11 +19,11 @@ const HERE: &str = "<!--tresse:data-->";
 ///
 /// # Errors
 /// If a folder has no run, or `out` cannot be written.
-pub fn write(folders: &[PathBuf], out: &mut dyn Write) -> Result<(), Diagnostic> {
+pub fn write(folders: &[PathBuf], read: ReadRun, out: &mut dyn Write) -> Result<(), Diagnostic> {
     let runs: Vec<Run> = folders
         .iter()
         .zip(ids(folders))
-        .map(|(folder, id)| Run::read(folder, &id))
+        .map(|(folder, id)| Run::read(folder, &id, read))
         .collect::<Result<_, _>>()?;
     let unwritten = |error: io::Error| Diagnostic::io("cannot be written", "the page", error);
     let (before, after) = TEMPLATE.split_once(HERE).expect("the template has a place for the data");

@@ -6,16 +6,17 @@ use arrow_schema::ArrowError;
 use indexmap::IndexMap;
 use serde_json::Value;
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::FOR_PEOPLE;
-use tresse_experiment::keys::figures::Figure;
+use tresse_experiment::keys::{Experiment, FOR_PEOPLE};
 use tresse_experiment::read::built_in;
 use tresse_experiment::{Plan, Profile, Source};
 use tresse_results::record::progress::ProgressFile;
+use tresse_results::store::finished::of_another_version;
 use tresse_results::{Finished, Report, State};
 use tresse_units::text_file;
 
 use crate::cases::Cases;
-use crate::head::{ExperimentHead, PublishedHead, RunHead};
+use crate::figures::{self, Figure};
+use crate::head::{ExperimentHead, ReadRun, RunHead};
 use crate::network::{self, Network};
 use crate::tables;
 use crate::tables::build::{PageTable, packed_text};
@@ -35,8 +36,9 @@ impl Run {
     ///
     /// # Errors
     /// If there is no `run.json` that this version reads.
-    pub fn read(folder: &Path, id: &str) -> Result<Self, Diagnostic> {
-        let finished = Finished::read(folder)?;
+    pub fn read(folder: &Path, id: &str, read: ReadRun) -> Result<Self, Diagnostic> {
+        let (finished, published) = read(folder)?;
+        let figures = figures(&finished)?;
         let mut problems = Vec::new();
         let plan = match plan(&finished, &mut problems) {
             Ok(plan) => Some(plan),
@@ -45,14 +47,13 @@ impl Run {
                 None
             }
         };
-        let Finished { report, experiment, resolved, state, host, figure, tables: sums } = finished;
+        let Finished { report, experiment, resolved, state, host, figure, tables: sums, .. } = finished;
         let mut cases = Cases::new(&report.cases, plan.as_ref());
         let (tables, unread) = tables::all(folder, &mut cases, plan.as_ref());
         problems.extend(unread);
         let files = sums.keys().map(|name| format!("{name}.parquet"));
         let gone = files.filter(|file| !folder.join(file).exists());
         problems.extend(gone.map(|file| format!("{file} is gone, so what it had is not shown")));
-        let is_published = !experiment.published.values.is_empty() || !experiment.claims.is_empty();
         let topology = &experiment.fabric.topology;
         let networks = plan.map_or_else(Vec::new, |plan| network::all(&plan, &mut cases, topology));
         let progress = (state == State::UnderWay).then(|| progress(folder)).flatten();
@@ -67,19 +68,16 @@ impl Run {
                 source: experiment.source,
                 about: experiment.about,
                 resolved: toml::to_string_pretty(&resolved).unwrap_or_default(),
-                keys: keys(resolved),
-                published_source: experiment.published.source,
-                is_published,
+                keys: keys(resolved, &experiment.owned),
+                published_source: published.source,
+                is_published: published.is_any,
             },
             figure,
             host,
             progress,
             cases: cases.heads().to_vec(),
-            published: match report.judged {
-                true => experiment.published.values.iter().map(PublishedHead::new).collect(),
-                false => Vec::new(),
-            },
-            figures: figures(&report.experiment, experiment.figures),
+            published: if report.judged { published.numbers } else { Vec::new() },
+            figures,
             tables: tables.iter().map(|(name, table)| (name.clone(), table.head())).collect(),
             networks: networks.iter().map(|network| network.head.clone()).collect(),
             report,
@@ -105,31 +103,31 @@ impl Run {
     }
 }
 
-/// The networks of the run in `folder`, without its tables.
+/// The networks of a run.
 ///
 /// # Errors
-/// If there is no `run.json` that this version reads, or a file of the network no longer exists.
-pub fn networks(folder: &Path) -> Result<Vec<Network>, Diagnostic> {
-    let finished = Finished::read(folder)?;
-    let plan = plan(&finished, &mut Vec::new())?;
+/// If a file of the network no longer exists.
+pub fn networks(finished: &Finished) -> Result<Vec<Network>, Diagnostic> {
+    let plan = plan(finished, &mut Vec::new())?;
     let mut cases = Cases::new(&finished.report.cases, Some(&plan));
     Ok(network::all(&plan, &mut cases, &finished.experiment.fabric.topology))
 }
 
 /// The keys that say how an experiment was run and is shown.
-fn keys(mut resolved: toml::Table) -> toml::Table {
-    resolved.retain(|key, _| !FOR_PEOPLE.contains(&key) && !["claims", "published"].contains(&key));
+fn keys(mut resolved: toml::Table, owned: &toml::Table) -> toml::Table {
+    resolved.retain(|key, _| !FOR_PEOPLE.contains(&key) && !owned.contains_key(key));
     resolved
 }
 
 /// The figures of a run; for a built-in experiment the current ones, because they do not change what was run.
-fn figures(name: &str, own: Vec<Figure>) -> Vec<Figure> {
-    if !built_in::names().contains(&name) {
-        return own;
-    }
-    let loaded =
-        tresse_experiment::find(name).and_then(|source| tresse_experiment::load(source, Profile::Full, &[]));
-    loaded.map_or(own, |loaded| loaded.experiment.figures)
+fn figures(run: &Finished) -> Result<Vec<Figure>, Diagnostic> {
+    let current = |name: &str| -> Option<Experiment> {
+        let source = built_in::names().contains(&name).then(|| tresse_experiment::find(name).ok())??;
+        Some(tresse_experiment::load(source, Profile::Full, &[]).ok()?.experiment)
+    };
+    let experiment = current(&run.report.experiment);
+    figures::of(experiment.as_ref().unwrap_or(&run.experiment))
+        .map_err(|wrong| of_another_version(&run.name, &wrong.message))
 }
 
 /// The progress of a run, if it has reported it.
@@ -144,9 +142,7 @@ pub fn progress(folder: &Path) -> Option<ProgressFile> {
 /// exist, are not needed, nor is what is only judged or drawn.
 fn plan(finished: &Finished, problems: &mut Vec<String>) -> Result<Plan, Diagnostic> {
     let mut resolved = finished.resolved.clone();
-    for key in ["figures", "claims", "published"] {
-        resolved.remove(key);
-    }
+    resolved.retain(|key, _| !finished.experiment.owned.contains_key(key));
     let inputs = finished.report.inputs.as_ref();
     let own: Vec<&str> = inputs.iter().flat_map(|i| &i.controllers).map(|own| own.name.as_str()).collect();
     replace_controllers(&mut resolved, &own);

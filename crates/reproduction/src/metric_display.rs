@@ -1,7 +1,7 @@
 //! Metrics for people: the name of each, and its unit.
 
-use tresse_experiment::keys::claim_forms::FormName;
 use tresse_results::record::claim::ClaimResult;
+use tresse_results::record::claim::FormName;
 
 /// The display of metrics with this ending.
 #[derive(Debug)]

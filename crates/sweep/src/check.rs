@@ -37,8 +37,8 @@ pub(crate) fn check(plan: &Plan, base: &Base, points: &[Planned]) -> Result<(), 
 }
 
 fn possible(base: &Base, point: &Planned) -> Result<(), Diagnostic> {
-    let loaded = base.common.load(&base.settings(&point.setting))?;
-    tresse_experiment::resolve(&loaded, base.common.only()).map(drop)
+    let loaded = base.common.load(base.owners, &base.settings(&point.setting))?;
+    base.owners.resolve(&loaded, base.common.only()).map(drop)
 }
 
 /// A hint on `--set` as one on the keys of a plan, which have no such option: `"fabric.mark" = "30pkt"`.

@@ -54,7 +54,9 @@ pub fn run(sweep: &Sweep, parallel: usize, stop: &Stop) -> Result<(), Diagnostic
             let point = sweep.point(place);
             let start = clock();
             let begins = |watch: &Arc<Watch>| stop.begins(worker, watch);
-            let Some(record) = sweep.base.common.measure(&point.address, &point.settings, &begins) else {
+            let Some(record) =
+                sweep.base.common.measure(sweep.base.owners, &point.address, &point.settings, &begins)
+            else {
                 break;
             };
             let cost = Cost {

@@ -13,7 +13,7 @@ use tresse_experiment::diagnostic::plain_json;
 use tresse_experiment::keys::stopping_rule::{Asked, Replications};
 use tresse_experiment::read;
 use tresse_experiment::read::files::sha256;
-use tresse_experiment::{Diagnostic, Loaded, Profile, Source};
+use tresse_experiment::{Diagnostic, Loaded, Owners, Profile, Source};
 use tresse_lab::{Options, Watch};
 use tresse_results::record::inputs;
 use tresse_results::{MODEL_VERSION, Report};
@@ -50,6 +50,8 @@ struct Spec {
 /// The experiment of a sweep: how its points are addressed.
 #[derive(Debug)]
 pub(crate) struct Base {
+    /// Whose keys the experiment may have.
+    pub owners: Owners,
     pub common: Arc<Common>,
     /// The settings of every point.
     pub set: Vec<(String, toml::Value)>,
@@ -66,13 +68,13 @@ impl Base {
     ///
     /// # Errors
     /// If something is wrong with the experiment, a controller, or their settings in the plan.
-    pub fn of<E: From<Diagnostic> + From<LoadError>>(plan: &Plan) -> Result<Self, E> {
+    pub fn of<E: From<Diagnostic> + From<LoadError>>(plan: &Plan, owners: Owners) -> Result<Self, E> {
         let controllers: Result<Vec<Own>, LoadError> =
             plan.controllers().iter().map(|file| controllers::load(file)).collect();
         let controllers = controllers?;
         let (only, replications) = (plan.only()?, plan.replications()?);
         let source = plan.source()?;
-        let loaded = tresse_experiment::load(source.clone(), plan.profile(), &[])?;
+        let loaded = owners.load(source.clone(), plan.profile(), &[])?;
         let set = plan.set();
         let mut resolved = loaded.resolved.clone();
         for (key, value) in &set {
@@ -80,7 +82,7 @@ impl Base {
             settled.map_err(|error| plan.caused(&["set", key], error))?;
         }
         // The files of workloads are read when cases are made. If none can be made of the file alone, the points tell why.
-        let _ = tresse_experiment::resolve(&loaded, &[]);
+        let _ = owners.resolve(&loaded, &[]);
         let own = &loaded.source.name;
         let files = loaded.files.all().into_iter().filter(|file| file.path != *own);
         let mut same: Vec<String> = files.map(|file| file.sha256).collect();
@@ -104,7 +106,7 @@ impl Base {
         same.push(format!("{:?} {} {:?}", common.only, common.seed, common.replications));
         let address = sha256(same.join("\n"));
         let notes = loaded.files.notes();
-        let mut base = Self { common: Arc::new(common), set, resolved, address, notes };
+        let mut base = Self { owners, common: Arc::new(common), set, resolved, address, notes };
         base.address = base.address_of(&[]);
         Ok(base)
     }
@@ -143,10 +145,10 @@ impl Base {
 
 impl Common {
     /// The experiment at a point.
-    pub fn load(&self, settings: &[String]) -> Result<Loaded, Diagnostic> {
+    pub fn load(&self, owners: Owners, settings: &[String]) -> Result<Loaded, Diagnostic> {
         let source = Source { name: self.name.clone(), text: self.text.clone() };
         let profile = if self.full { Profile::Full } else { Profile::Quick };
-        tresse_experiment::load(source, profile, settings)
+        owners.load(source, profile, settings)
     }
 
     /// Which cases are run.
@@ -161,11 +163,12 @@ impl Common {
 
     fn run(
         &self,
+        owners: Owners,
         settings: &[String],
         begins: &dyn Fn(&Arc<Watch>),
     ) -> Result<(Report, Arc<Watch>), Diagnostic> {
-        let loaded = self.load(settings)?;
-        let plan = tresse_experiment::resolve(&loaded, &self.only)?;
+        let loaded = self.load(owners, settings)?;
+        let plan = owners.resolve(&loaded, &self.only)?;
         let options = Options {
             profile: if self.full { Profile::Full } else { Profile::Quick },
             seed: self.seed,
@@ -184,11 +187,12 @@ impl Common {
     /// Computes a point; `begins` gets what can stop it. `None` if it was stopped.
     pub fn measure(
         &self,
+        owners: Owners,
         address: &str,
         settings: &[String],
         begins: &dyn Fn(&Arc<Watch>),
     ) -> Option<Record> {
-        match caught(|| self.run(settings, begins)) {
+        match caught(|| self.run(owners, settings, begins)) {
             Ok(Ok((_, watch))) if watch.stop.load(Ordering::Relaxed) => None,
             Ok(Ok((report, _))) => Some(Record::of(address, report)),
             Ok(Err(error)) => Some(Record::failed(address, told(&error))),
@@ -197,16 +201,17 @@ impl Common {
     }
 }
 
-/// Computes the point of a specification: its record, as JSON. A point that fails has a record too.
+/// Computes the point of a specification: its record, as JSON. A point that fails has a record too. The experiment may
+/// have the keys of `owners`.
 ///
 /// # Errors
 /// If it is not a specification, or this machine cannot compute it because it has no compiler for a controller.
-pub fn run_point<E: From<Diagnostic> + From<LoadError>>(spec: &str) -> Result<String, E> {
+pub fn run_point<E: From<Diagnostic> + From<LoadError>>(owners: Owners, spec: &str) -> Result<String, E> {
     let spec: Spec = serde_json::from_str(spec).map_err(|e| {
         Diagnostic::input(format!("not a specification of a point of this version: {}", plain_json(&e)))
     })?;
     spec.common.controllers.iter().try_for_each(controllers::have)?;
-    let record = spec.common.measure(&spec.address, &spec.settings, &|_| ());
+    let record = spec.common.measure(owners, &spec.address, &spec.settings, &|_| ());
     Ok(serde_json::to_string(&record.expect("nobody stops it")).expect("plain data"))
 }
 

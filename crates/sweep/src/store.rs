@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use tresse_controllers::LoadError;
-use tresse_experiment::Diagnostic;
+use tresse_experiment::{Diagnostic, Owners};
 use tresse_results::store::folder::{self, Folder};
 use tresse_units::output_file::write_whole;
 use tresse_units::text_file;
@@ -132,18 +132,19 @@ impl Finished {
 impl Sweep {
     /// Makes the points of a plan and takes the folder `out`, or the next `sweeps/NAME-N`. Points in its journal
     /// are not computed again. `draw` returns the points of designs that need a sampler; a shard has its own
-    /// subfolder of `out`.
+    /// subfolder of `out`. The experiment may have the keys of `owners`.
     ///
     /// # Errors
     /// If the plan or its experiment is wrong, the folder has another sweep or something else, or a process writes
     /// there; errors of `draw`.
     pub fn open<E: From<Diagnostic> + From<LoadError>>(
         plan: &Plan,
+        owners: Owners,
         out: Option<&Path>,
         shard: Option<Shard>,
         draw: &mut dyn FnMut(&Request) -> Result<Cube, E>,
     ) -> Result<Self, E> {
-        let base = Base::of::<E>(plan)?;
+        let base = Base::of::<E>(plan, owners)?;
         let planned = designs::points(plan, draw)?;
         if planned.is_empty() {
             let hint =

@@ -4,6 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 use tresse_experiment::read::built_in;
 use tresse_experiment::{Loaded, Plan, Profile, Source};
 
+use crate::OWNERS;
 use crate::failure::Failure;
 
 /// An experiment, and the changes to it.
@@ -47,7 +48,7 @@ impl Experiment {
         if built_in::names().contains(&&*source.name) && asked != source.name {
             tell(format!("{asked} is part of {}", source.name));
         }
-        Ok(tresse_experiment::load(source, self.profile, &self.set)?)
+        Ok(OWNERS.load(source, self.profile, &self.set)?)
     }
 
     /// The figure or table that was asked for, if the experiment has another name: `fig9` of `xmp/table1`.
@@ -71,7 +72,7 @@ impl Cases {
     /// An error in the experiment, the changes or the selection.
     pub fn load(&self, tell: &mut dyn FnMut(String)) -> Result<(Loaded, Plan), Failure> {
         let loaded = self.experiment.load(tell)?;
-        let plan = tresse_experiment::resolve(&loaded, &self.only)?;
+        let plan = OWNERS.resolve(&loaded, &self.only)?;
         tell_lists(&plan, tell);
         loaded.files.notes().iter().for_each(|note| tell(format!("note: {note}")));
         Ok((loaded, plan))

@@ -15,6 +15,7 @@ use tresse_results::Finished;
 use tresse_sweep::{is_sweep, is_tuning};
 use tresse_units::text_file;
 
+use crate::OWNERS;
 use crate::failure::Failure;
 use crate::paper::{MARKER, folder};
 pub use differences::Difference;
@@ -29,7 +30,7 @@ const RUN: &str = "run.json";
 /// # Errors
 /// If one of them is not a run.
 pub fn runs(left: &Path, right: &Path, judge: bool) -> Result<Pairs, Failure> {
-    Ok(two::compare(&read(left)?, &read(right)?, judge))
+    Ok(two::compare(&read(left)?, &read(right)?, judge)?)
 }
 
 /// Fails if a claim that is expected to hold does not, or a number is off and no reason is given. Expectations
@@ -116,5 +117,5 @@ fn where_runs_are(path: &Path) -> String {
 /// Whole runs.
 fn read(path: &Path) -> Result<Vec<Finished>, Failure> {
     let runs = folders(path)?;
-    Ok(runs.iter().map(|folder| Finished::read(folder)).collect::<Result<_, Diagnostic>>()?)
+    Ok(runs.iter().map(|folder| Finished::read(folder, OWNERS)).collect::<Result<_, Diagnostic>>()?)
 }

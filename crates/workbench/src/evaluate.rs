@@ -12,8 +12,8 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use tempfile::TempDir;
 use tresse_controllers::Controller;
-use tresse_experiment::keys::claims::Verdict;
 use tresse_reproduction::metric_display;
+use tresse_results::record::claim::Verdict;
 use tresse_results::{ClaimResult, MODEL_VERSION};
 
 use crate::controller::{self, check};

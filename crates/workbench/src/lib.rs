@@ -41,7 +41,12 @@ pub mod twin;
 pub use failure::Failure;
 pub use interrupt::Interrupt;
 
+use tresse_experiment::Owners;
+
+/// Whose keys an experiment's file may have. Every experiment is loaded and resolved with all of them.
+pub const OWNERS: Owners = Owners::all(&[tresse_reproduction::OWNER, tresse_report::figures::OWNER]);
+
 /// The JSON Schema of an experiment file.
 pub fn schema() -> String {
-    json::pretty(&tresse_experiment::schema())
+    json::pretty(&OWNERS.schema())
 }

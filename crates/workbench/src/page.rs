@@ -3,9 +3,18 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use indexmap::IndexMap;
+use serde_json::Value;
+use tresse_experiment::Diagnostic;
+use tresse_report::head::{Published, PublishedHead};
 use tresse_report::twin;
+use tresse_report::view::Viewer;
+use tresse_reproduction::Publication;
+use tresse_reproduction::keys::claims::PublishedValue;
+use tresse_results::Finished;
 use tresse_units::output_file::OutputFile;
 
+use crate::OWNERS;
 use crate::compare::folders;
 use crate::failure::Failure;
 
@@ -48,7 +57,7 @@ impl Page {
     /// # Errors
     /// If one of the runs cannot be read, or the page cannot be written.
     pub fn write_to(&self, out: &mut dyn Write) -> Result<(), Failure> {
-        Ok(tresse_report::page::write(&self.runs, out)?)
+        Ok(tresse_report::page::write(&self.runs, read, out)?)
     }
 
     /// Writes its file, completely or not at all.
@@ -73,4 +82,47 @@ pub fn of(run: &Path) -> Result<PathBuf, Failure> {
     let page = Page { runs: vec![run.to_owned()], out: run.join(NAME) };
     page.write()?;
     Ok(page.out)
+}
+
+/// The viewer of the runs in the folder `dir`, on `port`, or on any free port if it is 0.
+///
+/// # Errors
+/// If `dir` is not a folder, or the port is taken.
+pub fn viewer(dir: &Path, port: u16) -> io::Result<Viewer> {
+    Viewer::new(dir, port, read)
+}
+
+/// The run in a folder, and what was published of its experiment.
+fn read(folder: &Path) -> Result<(Finished, Published), Diagnostic> {
+    let run = Finished::read(folder, OWNERS)?;
+    let publication = Publication::of_run(&run)?;
+    let is_any = !publication.is_empty();
+    let numbers = publication.published.values.iter().map(head).collect();
+    Ok((run, Published { source: publication.published.source, is_any, numbers }))
+}
+
+/// A published value as the page shows it.
+fn head(value: &PublishedValue) -> PublishedHead {
+    let text = |text: &Option<String>| text.as_deref().map(Value::from);
+    let number = |number: Option<u32>| number.map(Value::from);
+    let said = |pairs: Vec<(&'static str, Option<Value>)>| -> IndexMap<&'static str, Value> {
+        pairs.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+    };
+    PublishedHead {
+        case: said(vec![
+            ("scheme", Some(Value::from(&*value.scheme))),
+            ("subflows", number(value.subflows)),
+            ("pattern", Some(Value::from(&*value.pattern))),
+            ("variant", text(&value.variant)),
+        ]),
+        part: said(vec![
+            ("group", text(&value.group)),
+            ("distance", text(&value.distance)),
+            ("size", text(&value.size)),
+            ("layer", text(&value.layer)),
+            ("window", text(&value.window)),
+            ("subflow", number(value.subflow)),
+        ]),
+        metrics: value.numbers().map(|(metric, number)| (metric.to_owned(), number)).collect(),
+    }
 }

@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::stopping_rule::Asked;
 use tresse_experiment::read::built_in;
 use tresse_experiment::{Loaded, Profile, did_you_mean};
 use tresse_lab::{Options, Watch};
+use tresse_reproduction::PaperExperiment;
 use tresse_reproduction::pages::{Reproduced, Reproduction};
 use tresse_reproduction::paper::{self, Paper};
 use tresse_results::Status;
 
+use crate::OWNERS;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::memory;
@@ -65,7 +66,7 @@ pub enum Event<'a> {
         left_s: Option<[f64; 2]>,
     },
     /// An experiment's results, compared with the published ones.
-    Compared(&'a Experiment, &'a Reproduced),
+    Compared(&'a PaperExperiment, &'a Reproduced),
 }
 
 /// A run of a paper after its end, or after it was interrupted.
@@ -132,7 +133,7 @@ pub fn run<E: From<Failure>>(
                 error => errors.extend(error?),
             }
         }
-        let (experiment, own) = Reproduced::read(&place, false).map_err(Failure::from)?;
+        let (experiment, own) = Reproduced::read(&place, OWNERS, false).map_err(Failure::from)?;
         estimate.took(i, own.comparison.summary.wall_s);
         tell(Event::Compared(&experiment, &own))?;
         done.push(own);
@@ -162,7 +163,7 @@ fn open(request: &Request, paper: Paper) -> Result<folder::Folder, Failure> {
 }
 
 fn loaded(name: &str, profile: Profile) -> Result<Loaded, Failure> {
-    Ok(tresse_experiment::load(tresse_experiment::find(name)?, profile, &[])?)
+    Ok(OWNERS.load(tresse_experiment::find(name)?, profile, &[])?)
 }
 
 /// Runs one experiment into its folder; returns what went wrong, which is reported after the other experiments.
@@ -187,7 +188,7 @@ fn one(
     };
     let (progress, ends) = (Arc::clone(progress), Arc::clone(interrupt));
     let report = interrupt.run(move || {
-        let plan = tresse_experiment::resolve(&loaded, &[])?;
+        let plan = OWNERS.resolve(&loaded, &[])?;
         memory::check(&plan, &options)?;
         let watch = Arc::new(Watch::new(&plan, &options)?);
         ends.ends(&watch);

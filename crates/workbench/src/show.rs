@@ -8,6 +8,7 @@ use tresse_experiment::diagnostic::plain_json;
 use tresse_sweep::is_sweep;
 use tresse_units::text_file;
 
+use crate::OWNERS;
 use crate::compare;
 use crate::failure::Failure;
 use crate::json::pretty;
@@ -43,7 +44,7 @@ pub fn folders(of: &[PathBuf]) -> Result<Vec<Folder>, Failure> {
 /// # Errors
 /// If it is no run, or damaged.
 pub fn read(run: &Path) -> Result<Finished, Failure> {
-    Ok(Finished::read(run)?)
+    Ok(Finished::read(run, OWNERS)?)
 }
 
 /// The report in `run.json`, to the last digit, without what only the file has.

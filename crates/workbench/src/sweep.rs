@@ -14,6 +14,7 @@ use tresse_experiment::diagnostic::plain_json;
 use tresse_sweep::local::{self, Stop};
 use tresse_sweep::{Cube, Plan, Request as Design, Sweep};
 
+use crate::OWNERS;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::python;
@@ -52,7 +53,8 @@ impl Request {
     /// # Errors
     /// An error in the plan or the folder, or if the machine cannot draw the points of a design.
     pub fn open(&self) -> Result<Opened, Failure> {
-        let sweep = Sweep::open(&Plan::read(&self.plan)?, self.out.as_deref(), self.shard, &mut draw)?;
+        let sweep =
+            Sweep::open(&Plan::read(&self.plan)?, OWNERS, self.out.as_deref(), self.shard, &mut draw)?;
         let cores = thread::available_parallelism().map_or(1, usize::from);
         Ok(Opened { sweep: Arc::new(sweep), parallel: self.parallel.unwrap_or(cores) })
     }

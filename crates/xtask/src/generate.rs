@@ -116,7 +116,7 @@ fn pages_of_site(root: &Path) -> Result<Vec<File>, String> {
         ],
         controllers_page::pages(&tresse_controllers::built_in()),
         commands_page::pages(&tresse::help()),
-        keys_page::pages(tresse_experiment::schema().as_value()),
+        keys_page::pages(tresse_workbench::OWNERS.schema().as_value()),
     ];
     let reference = reference.into_iter().flatten().map(|(path, text)| (format!("reference/{path}"), text));
     let networks = paper_networks::all().iter().map(|network| (network.name, network.page()));

@@ -6,6 +6,7 @@ use std::path::Path;
 use tresse_reproduction::pages::{Reproduced, Reproduction, Runs, Stored};
 use tresse_reproduction::paper::{self, Paper};
 use tresse_results::Status;
+use tresse_workbench::OWNERS;
 
 /// Keeps the complete runs in the folders of `runs`, each in place of an earlier one; kept results of other
 /// experiments stay.
@@ -35,7 +36,7 @@ fn complete(runs: &Path) -> Result<Vec<Reproduced>, String> {
     let mut all = Vec::new();
     // A run in progress has no `testbed.json`.
     for folder in entries.flatten().map(|entry| entry.path()).filter(|f| f.join("testbed.json").exists()) {
-        let (_, own) = Reproduced::read(&folder, false).map_err(|e| e.to_string())?;
+        let (_, own) = Reproduced::read(&folder, OWNERS, false).map_err(|e| e.to_string())?;
         if own.is_real() && own.judged && own.status == Status::Complete {
             all.push(own);
         }

@@ -3,18 +3,19 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use tresse_experiment::keys::Experiment;
-use tresse_experiment::keys::claims::{Kind, Verdict};
+use tresse_reproduction::PaperExperiment;
+use tresse_reproduction::keys::claims::Kind;
 use tresse_reproduction::metric_display;
 use tresse_reproduction::pages::{Reproduced, Reproduction, Testbed, section};
 use tresse_results::State;
+use tresse_results::record::claim::Verdict;
 
 use crate::table::Table;
 use crate::width::sentence;
 use crate::{changed, claims};
 
 /// An experiment's results as text, with the kept results of real hosts next to the simulator's.
-pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) -> io::Result<()> {
+pub fn show(experiment: &PaperExperiment, result: &Reproduced, out: &mut impl Write) -> io::Result<()> {
     let real = result.real();
     let comparison = &result.comparison;
     let title = format!("{} · {}", result.experiment, experiment.title);
@@ -33,16 +34,16 @@ pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) 
     if result.state != State::Complete {
         writeln!(out, "PARTIAL: it {}, so its claims are not judged", result.state)?;
     }
-    if let Some(line) = changed::line(&result.changed, result.judged, experiment) {
+    if let Some(line) = changed::line(&result.changed, result.judged, &experiment.publication) {
         writeln!(out, "{}", sentence(&line, 2))?;
     }
     if !comparison.numbers.is_empty() {
         write!(out, "\n{}", numbers(result, real))?;
-        let testbed = match experiment.published.kind {
+        let testbed = match experiment.publication.published.kind {
             Kind::Simulation => "",
             Kind::Testbed => "; from a testbed: to be compared as ratios",
         };
-        let paper = format!("paper: {}{testbed}", experiment.published.source);
+        let paper = format!("paper: {}{testbed}", experiment.publication.published.source);
         writeln!(out, "{}", sentence(&paper, 2))?;
         let mut told: Vec<&str> = Vec::new();
         for number in comparison.numbers.iter().filter(|n| n.within_20_percent != Some(true)) {
@@ -52,7 +53,7 @@ pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) 
             }
         }
     }
-    if comparison.numbers.is_empty() && comparison.claims.is_empty() && !changed::is_published(experiment) {
+    if comparison.numbers.is_empty() && comparison.claims.is_empty() && experiment.publication.is_empty() {
         let line = format!(
             "nothing to compare with: no published numbers for {}; `tresse compare RUN RUN` compares two runs",
             result.experiment
@@ -131,7 +132,7 @@ impl fmt::Display for Total<'_> {
 }
 
 /// A section for a page.
-pub fn markdown(experiment: &Experiment, result: &Reproduced) -> String {
+pub fn markdown(experiment: &PaperExperiment, result: &Reproduced) -> String {
     let results: Vec<&Reproduced> = [Some(result), result.real()].into_iter().flatten().collect();
     section(&result.experiment, experiment, &results)
 }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::process::Command as Process;
 
 use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_reproduction::Publication;
 use tresse_results::State;
+use tresse_workbench::Failure;
 use tresse_workbench::own_code::OwnCode;
 use tresse_workbench::python;
 use tresse_workbench::testbed::{self, Request, Scale, Truth};
@@ -115,7 +117,8 @@ fn experiment(args: Args) -> Result<(), Ended> {
         print_json(report)?;
     } else {
         let out = &mut anstream::stdout().lock();
-        report::show(report, State::of(report, false), &done.loaded.experiment, out)?;
+        let publication = Publication::of_loaded(&done.loaded).map_err(Failure::from)?;
+        report::show(report, State::of(report, false), &done.loaded.experiment, &publication, out)?;
     }
     done.truths.iter().for_each(tell);
     report::ended(report, &interrupt)

@@ -1,7 +1,7 @@
 //! The promises of the Rust interface.
 
 use tresse_embed::experiment::{self, Profile, Source};
-use tresse_embed::lab::stopping_rule::Verdicts;
+use tresse_embed::lab::judge::NotJudged;
 use tresse_embed::lab::{Options as RunOptions, Watch, runner};
 use tresse_embed::units::NEVER;
 use tresse_embed::{Event, FlowRecord, Options, Simulation};
@@ -81,8 +81,7 @@ fn a_ring_from_outside_takes_as_long_as_a_workload() {
     let plan = experiment::resolve(&loaded, &[]).expect("a plan");
     let options = RunOptions { profile: Profile::Full, ..RunOptions::default() };
     let watch = Watch::new(&plan, &options).expect("a watch");
-    let report =
-        runner::measure(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("a report");
+    let report = runner::measure(&loaded, &plan, &options, &watch, &NotJudged).expect("a report");
     let took = report.cases[0].metrics["jct_mean_s"].value();
     let outside = network.now() as f64 / 1e12;
     assert!((took - outside).abs() < 0.5e-12, "{took} s; {outside} s from outside");

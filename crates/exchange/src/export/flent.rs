@@ -5,6 +5,7 @@ use std::path::Path;
 
 use flate2::{Compression, GzBuilder};
 use serde_json::{Map, Value, json};
+use tresse_experiment::Owners;
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::wanted::Wanted;
 use tresse_results::Finished;
@@ -41,7 +42,7 @@ struct Series {
 
 pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Vec<String>, Diagnostic> {
     let measured = read(run, only, "a Flent file")?;
-    let (plan, finished) = (plan(run)?, Finished::read(run)?);
+    let (plan, finished) = (plan(run)?, Finished::read(run, Owners::some(&[]))?);
     let case = planned(run, &plan, &measured.axes, &measured.case)?;
     let shown = run.display().to_string();
     let Some(length) = case.setting.samples else {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
+use tresse_experiment::Owners;
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::wanted::Wanted;
 use tresse_results::Finished;
@@ -55,7 +56,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
         }
         Ok(())
     })?;
-    let noted = Finished::read(run)?.report.notes.into_iter();
+    let noted = Finished::read(run, Owners::some(&[]))?.report.notes.into_iter();
     let noted = noted.filter(|note| note.starts_with(&said_of(&axes, &case)));
     Ok(noted.chain(notes(made_up, connections.seen_twice())).collect())
 }

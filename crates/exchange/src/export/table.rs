@@ -7,6 +7,7 @@ use std::path::Path;
 use arrow_array::{BooleanArray, RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
 use arrow_select::filter::filter_record_batch;
+use tresse_experiment::Owners;
 use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
 use tresse_experiment::keys::wanted::Wanted;
 use tresse_results::store::Values;
@@ -217,7 +218,7 @@ fn exists(path: &str, axis: &str, value: &str) -> Result<(), Diagnostic> {
 /// The error for a run without flows.
 fn unfinished(run: &Path, table: &str) -> Diagnostic {
     let shown = run.display();
-    let state = match Finished::read(run) {
+    let state = match Finished::read(run, Owners::some(&[])) {
         Ok(finished) => finished.state,
         Err(error) => return error,
     };

@@ -160,6 +160,20 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
+/// Checks that there is a `kind` with this name.
+///
+/// # Errors
+/// If there is not, with the available names.
+pub fn known(kind: &str, name: &str, names: impl IntoIterator<Item = impl AsRef<str>>) -> Result<(), String> {
+    let names: Vec<_> = names.into_iter().collect();
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    if names.contains(&name) {
+        return Ok(());
+    }
+    let hint = did_you_mean(name, names.iter().copied());
+    Err(format!("there is no {kind} `{name}`{hint} (available: {})", names.join(", ")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::did_you_mean;

@@ -1,19 +1,14 @@
-//! The keys of an experiment file: fabric, transport, schemes, workloads, what to measure, what was
-//! published.
+//! The keys of an experiment file: fabric, transport, schemes, workloads, what to measure.
 
 pub mod bounds;
-pub mod claim_forms;
-mod claim_schema;
-pub mod claims;
 pub mod declared;
 pub mod fabric;
-pub mod figures;
 pub mod host_balancer;
 pub mod host_names;
 pub mod link_events;
 pub mod links;
 pub mod measure;
-mod metric_schema;
+pub mod metric_schema;
 pub mod metrics;
 pub mod path_manager;
 pub mod ports;
@@ -26,15 +21,14 @@ pub mod variant;
 pub mod wanted;
 pub mod workload;
 
-use indexmap::IndexMap;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 
-pub use crate::keys::claims::{
-    ByProfile, Claim, Expected, Jumps, Kind, Order, Published, PublishedValue, Selector, Selectors, Verdict,
-};
+use indexmap::IndexMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use toml::Table;
+
 use crate::keys::fabric::Fabric;
-use crate::keys::figures::Figure;
 use crate::keys::link_events::ChangeKey;
 use crate::keys::measure::Measure;
 use crate::keys::scheme::Scheme;
@@ -44,7 +38,16 @@ use crate::keys::variant::Variant;
 use crate::keys::workload::Workload;
 
 /// The keys of an experiment that are only for people.
-pub const FOR_PEOPLE: [&str; 5] = ["title", "source", "about", "rows", "figures"];
+pub const FOR_PEOPLE: [&str; 4] = ["title", "source", "about", "rows"];
+
+/// The keys that may differ between the variants and cases of an experiment.
+pub(crate) const OF_CASES: [&str; 6] = ["fabric", "changes", "transport", "schemes", "workloads", "measure"];
+
+/// Whether a key at the top says what is run, once the profile is applied: it is neither only for people, nor about how
+/// often it is run, nor another crate's.
+pub fn is_run(key: &str) -> bool {
+    key == "variants" || OF_CASES.contains(&key)
+}
 
 /// One experiment: a fabric, a transport, and the axes scheme, subflows, pattern and variant.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -84,15 +87,22 @@ pub struct Experiment {
     /// What the profiles change.
     #[serde(default)]
     pub profile: Profiles,
-    /// The published numbers.
-    #[serde(default)]
-    pub published: Published,
-    /// What the paper claims, checked against the results.
-    #[serde(default)]
-    pub claims: Vec<Claim>,
-    /// The figures that its page shows.
-    #[serde(default)]
-    pub figures: Vec<Figure>,
+    /// The keys at the top that other crates own ([`Owner`](crate::Owner)), as they are written.
+    #[serde(skip)]
+    pub owned: Table,
+}
+
+/// The names of an experiment's keys, without those that other crates own.
+pub(crate) fn of_experiment() -> &'static [String] {
+    static NAMES: LazyLock<Vec<String>> =
+        LazyLock::new(|| names(&Experiment::json_schema(&mut SchemaGenerator::default())));
+    &NAMES
+}
+
+/// The names of the keys of a table with this schema, in its order.
+pub(crate) fn names(schema: &Schema) -> Vec<String> {
+    let properties = schema.get("properties").and_then(|own| own.as_object());
+    properties.into_iter().flat_map(|own| own.keys().cloned()).collect()
 }
 
 /// What the profiles change: tables with the structure of the experiment.
@@ -102,5 +112,5 @@ pub struct Profiles {
     /// For a first look: fewer flows, rounds or seconds. The file itself describes the full experiment.
     #[serde(default)]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
-    pub quick: toml::Table,
+    pub quick: Table,
 }

@@ -6,19 +6,18 @@ pub mod bound_scheme;
 pub mod case_builder;
 mod check;
 pub mod compatibility;
-mod figures;
 pub mod flow_control;
 mod flow_members;
 pub mod flow_sizes;
 pub mod host_sets;
 pub mod link_events;
 pub mod network;
+pub mod owners;
 pub mod packets;
 pub mod parts;
 pub mod patterns;
 pub mod port_options;
 pub mod presets;
-pub mod references;
 pub mod schema;
 mod setting_hint;
 pub mod single_links;
@@ -32,20 +31,20 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
-use toml::Table;
-use toml::de::DeTable;
 use tresse_fabric::Topology;
 use tresse_units::{Duration, MICROSECOND, Time};
 
-use crate::diagnostic::{Diagnostic, Wrong, did_you_mean};
+use crate::diagnostic::{Diagnostic, Wrong, did_you_mean, known};
 use crate::keys::Experiment;
 use crate::keys::bounds::LONGEST;
 use crate::keys::measure::Criterion;
+use crate::keys::metrics::METRICS;
 use crate::keys::wanted::Wanted;
 pub use crate::plan::axes::AxisValue;
 use crate::plan::bound_scheme::{BoundScheme, OnFabric};
 use crate::plan::link_events::Change;
 use crate::plan::network::Routing;
+use crate::plan::owners::{Owner, Owners};
 use crate::plan::packets::Packets;
 use crate::plan::parts::{Member, Part};
 use crate::plan::port_options::PortOptions;
@@ -211,21 +210,14 @@ impl Plan {
     }
 }
 
-/// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`.
+/// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`. A key at the
+/// top that is none of an experiment's is taken for another crate's, and read as it is written: [`Owners::load`] asks its
+/// owner.
 ///
 /// # Errors
 /// The first error, with its location in the file, or the setting that caused it.
 pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loaded, Diagnostic> {
-    read::load(source, profile, settings, check::check, setting_hint::hint)
-}
-
-/// The keys of an experiment that was run, from the tables in its results.
-///
-/// # Errors
-/// The first key or value that this version does not know.
-pub fn keys_of(resolved: Table) -> Result<Experiment, Wrong> {
-    let (experiment, _) = read::axes::read(DeTable::parse(&resolved.to_string())?, check::check)?;
-    Ok(experiment)
+    Owners::some(&[]).load(source, profile, settings)
 }
 
 /// Checks what a type cannot, and builds the cases that `only` (`KEY=VALUE[,VALUE]…`) keeps.
@@ -233,6 +225,11 @@ pub fn keys_of(resolved: Table) -> Result<Experiment, Wrong> {
 /// # Errors
 /// The first error, with its location in the file.
 pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, Diagnostic> {
+    resolve_with(&[], loaded, only)
+}
+
+/// As [`resolve`]; the owners of other keys check what these refer to.
+fn resolve_with(owners: &[Owner], loaded: &Loaded, only: &[String]) -> Result<Plan, Diagnostic> {
     read::case_count::check(loaded)?;
     let mut cases = Vec::new();
     let names = axes::Names::of(loaded);
@@ -247,12 +244,22 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, Diagnostic> {
         }
         cases.extend(own);
     }
-    references::check(&loaded.experiment, &cases, loaded.is_as_written()).map_err(|e| loaded.error(e))?;
-    figures::check(&loaded.experiment, &cases, loaded.is_as_written()).map_err(|e| loaded.error(e))?;
+    check_table(&loaded.experiment).map_err(|e| loaded.error(e))?;
+    for owner in owners {
+        (owner.check)(&loaded.experiment, &cases, loaded.is_as_written()).map_err(|e| loaded.error(e))?;
+    }
     for filter in only {
         cases = keep(cases, filter).map_err(|e| Diagnostic::input(e).of(format!("--only {filter}")))?;
     }
     Ok(Plan { cases, only: only.to_vec() })
+}
+
+/// Checks that the table shows metrics that exist.
+fn check_table(experiment: &Experiment) -> Result<(), Wrong> {
+    let mut metrics = experiment.measure.table.iter().flatten();
+    metrics.try_for_each(|metric| {
+        known("metric", metric, METRICS).map_err(|e| Wrong::new(["measure", "table"], e))
+    })
 }
 
 /// All cases of an experiment without variants, or of one variant.

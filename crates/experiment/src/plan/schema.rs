@@ -8,8 +8,13 @@ use crate::keys::workload::Workload;
 use crate::plan::patterns::ALL;
 use crate::plan::topologies;
 
-/// The JSON Schema of an experiment file.
+/// The JSON Schema of an experiment file, without the keys of others.
 pub fn schema() -> Schema {
+    with(&[])
+}
+
+/// The JSON Schema of an experiment file that may also have the keys of these tables.
+pub(super) fn with(others: &[fn(&mut SchemaGenerator) -> Schema]) -> Schema {
     let mut generator = SchemaGenerator::default();
     topologies::add_to_schema(&mut generator);
     let workload = Workload::json_schema(&mut generator);
@@ -19,7 +24,13 @@ pub fn schema() -> Schema {
         let own = kind.schema(&mut generator);
         with_pattern(kind.name, &common, own)
     }));
-    let mut schema = generator.into_root_schema_for::<Experiment>();
+    let mut schema = generator.root_schema_for::<Experiment>();
+    for other in others {
+        let own = other(&mut generator);
+        let all = schema.get_mut("properties").and_then(Value::as_object_mut).expect("it is a table");
+        all.extend(properties(&own));
+    }
+    schema.insert("$defs".to_owned(), Value::Object(generator.take_definitions(true)));
     let definitions = schema.get_mut("$defs").and_then(Value::as_object_mut);
     if let Some(definitions) = definitions {
         let description = workload.get("description").cloned();

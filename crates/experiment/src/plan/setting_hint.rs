@@ -1,14 +1,19 @@
 //! Suggestions for a wrong `--set`.
 
+use schemars::Schema;
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
-use crate::plan::schema::schema;
 use crate::read::{KEYS, is_unknown_key};
 
 /// A setting closer to what was probably meant, if `message` and the setting allow a guess; otherwise where to find
 /// all keys, if its key is unknown.
-pub(super) fn hint(table: &Table, setting: &str, message: &str) -> Option<String> {
+pub(super) fn hint(
+    table: &Table,
+    setting: &str,
+    message: &str,
+    schema: impl Fn() -> Schema,
+) -> Option<String> {
     let (path, text) = setting.split_once('=').map(|(path, text)| (path.trim(), text.trim()))?;
     let with_unit = || {
         let (_, example) = message.strip_prefix("a bare number")?.rsplit_once(", such as ")?;
@@ -21,7 +26,7 @@ pub(super) fn hint(table: &Table, setting: &str, message: &str) -> Option<String
     };
     let longer = || {
         let key = message.strip_prefix("unknown key `")?.split('`').next()?;
-        let mut known = places(table, key);
+        let mut known = places(table, key, &schema());
         if known.is_empty() {
             known.extend(below(table, key));
         }
@@ -35,9 +40,9 @@ pub(super) fn hint(table: &Table, setting: &str, message: &str) -> Option<String
 }
 
 /// The paths of the keys with this name, one table below the top; for named tables, in the first existing one.
-fn places(table: &Table, key: &str) -> Vec<String> {
-    let schema = serde_json::to_value(schema()).expect("plain data");
-    let has = |of: &Json| properties(&schema, of).iter().any(|own| own.get(key).is_some());
+fn places(table: &Table, key: &str, schema: &Schema) -> Vec<String> {
+    let schema = schema.as_value();
+    let has = |of: &Json| properties(schema, of).iter().any(|own| own.get(key).is_some());
     let tops = schema["properties"].as_object().into_iter().flatten();
     let paths = tops.flat_map(|(top, of)| {
         if has(of) {

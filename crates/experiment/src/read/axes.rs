@@ -1,19 +1,16 @@
 //! Axes: if a key takes one value, a list makes a case for each of its values (`tresse explain axes`).
 
 use serde::Deserialize;
-use toml::de::{DeTable, DeValue, Deserializer, ValueDeserializer};
+use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Spanned, Table, Value};
 
 use crate::diagnostic::{At, Wrong};
-use crate::keys::{Experiment, FOR_PEOPLE};
-
-/// A check, on the tables of a text, that needs to know the meaning of an experiment.
-pub(crate) type Check = fn(DeTable) -> Result<(), Wrong>;
+use crate::keys::{Experiment, OF_CASES};
+use crate::read::owned::Meaning;
 
 /// Whether this is set once per experiment, for all its variants and cases.
 pub(super) fn is_said_once(head: &str) -> bool {
-    FOR_PEOPLE.contains(&head)
-        || ["replications", "variants", "profile", "published", "claims"].contains(&head)
+    !OF_CASES.contains(&head)
 }
 
 /// Whether a key belongs to the whole experiment, so that a list is not an axis.
@@ -48,10 +45,10 @@ const LIST: &str = ", found a list";
 ///
 /// # Errors
 /// The first error, with its location in the text of the tables.
-pub(crate) fn read(mut file: Spanned<DeTable>, check: Check) -> Result<(Experiment, Vec<Axis>), Wrong> {
+pub(crate) fn read(mut file: Spanned<DeTable>, meaning: &Meaning) -> Result<(Experiment, Vec<Axis>), Wrong> {
     let mut lists: Vec<(Vec<String>, DeValue)> = Vec::new();
     let experiment = loop {
-        let wrong = match try_read(file.clone(), check) {
+        let wrong = match meaning.read(file.clone()) {
             Ok(experiment) => break experiment,
             Err(wrong) => wrong,
         };
@@ -77,7 +74,7 @@ pub(crate) fn read(mut file: Spanned<DeTable>, check: Check) -> Result<(Experime
         for value in list.iter() {
             let mut one = file.clone();
             *value_mut(one.get_mut(), &keys).expect("it is there") = value.clone();
-            try_read(one, check)?;
+            meaning.read(one)?;
             let own = plain(value)?;
             if values.contains(&own) {
                 return Err(Wrong::offset(value.span().start, "this value is in the list twice"));
@@ -109,12 +106,6 @@ fn refuse_many(file: &Spanned<DeTable>, lists: &[(Vec<String>, DeValue)]) -> Res
         lengths.join(" × ")
     );
     Err(Wrong::offset(own.last().map_or(0, |(place, ..)| *place), message))
-}
-
-fn try_read(file: Spanned<DeTable>, check: Check) -> Result<Experiment, Wrong> {
-    let experiment = Experiment::deserialize(Deserializer::from(file.clone()))?;
-    check(file.into_inner())?;
-    Ok(experiment)
 }
 
 /// A single value of a list.

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 use tresse_units::{Bytes, Duration, Packets, Rate};
 
-use crate::keys::claims::{Claim, Selectors};
 use crate::keys::{Experiment, FOR_PEOPLE};
+use crate::read::owned::Meaning;
 
 /// A key that differs between two experiments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,13 +96,14 @@ fn is_same_quantity<T: FromStr + PartialEq>(one: &str, other: &str) -> bool {
     one.parse::<T>().is_ok_and(|one| other.parse::<T>().is_ok_and(|other| one == other))
 }
 
-/// What settings have changed in what was published: `base` is the file with its profile, `resolved` the same after
+/// What settings have changed in what results are judged by: `base` is the file with its profile, `resolved` the same after
 /// the settings, whose keys are `paths`.
 pub(crate) fn of_settings(
     base: &Table,
     resolved: &Table,
     paths: &[String],
     (before, after): (&Experiment, &Experiment),
+    meaning: &Meaning,
 ) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     for mut change in differences(base, resolved) {
@@ -110,12 +111,12 @@ pub(crate) fn of_settings(
         if let Some(common) = paths.iter().find_map(|path| in_variant(&change.key, path)) {
             change.key = common;
         }
-        let default = |experiment: &Experiment| default(experiment, &change.key);
+        let default = |experiment: &Experiment| default(experiment, meaning, &change.key);
         let (from, to) =
             (change.from.clone().or_else(|| default(before)), change.to.clone().or_else(|| default(after)));
         let is_default = from.as_ref().zip(to.as_ref()).is_some_and(|(from, to)| is_same(from, to));
         let is_known = changes.iter().any(|known| known.key == change.key);
-        if !is_default && !is_known && counts(&change, base, after) {
+        if !is_default && !is_known && counts(&change, base, after, meaning) {
             changes.push(Change { from, ..change });
         }
     }
@@ -130,11 +131,15 @@ fn in_variant(key: &str, path: &str) -> Option<String> {
 }
 
 /// The meaning of a key that the file leaves out, as far as it is known here.
-fn default(experiment: &Experiment, key: &str) -> Option<Value> {
+fn default(experiment: &Experiment, meaning: &Meaning, key: &str) -> Option<Value> {
     let mut keys = key.split('.');
     let mut value = match keys.next()? {
         "transport" => Value::Table(experiment.transport.values()),
-        head => Value::Table(Table::try_from(experiment).ok()?).get(head)?.clone(),
+        head => {
+            let mut all = Table::try_from(experiment).ok()?;
+            all.extend(meaning.with_defaults(experiment));
+            all.remove(head)?
+        }
     };
     for key in keys {
         value = value.get(key)?.clone();
@@ -142,9 +147,9 @@ fn default(experiment: &Experiment, key: &str) -> Option<Value> {
     Some(value)
 }
 
-/// Whether a change affects what was published, and not only what is described, shown, or
+/// Whether a change affects what results are judged by, and not only what is described, shown, or
 /// additionally measured.
-fn counts(change: &Change, base: &Table, after: &Experiment) -> bool {
+fn counts(change: &Change, base: &Table, after: &Experiment, meaning: &Meaning) -> bool {
     let keys: Vec<&str> = change.key.split('.').collect();
     let is_new = |path: &[&str]| {
         let mut at = Some(base);
@@ -155,24 +160,16 @@ fn counts(change: &Change, base: &Table, after: &Experiment) -> bool {
         at.is_none_or(|table| !table.contains_key(*last))
     };
     match keys[..] {
-        [head, ..] if FOR_PEOPLE.contains(&head) => false,
+        [head, ..] if FOR_PEOPLE.contains(&head) || meaning.is_for_people(head) => false,
         ["profile" | "replications", ..] => false,
         ["measure", "table", ..] => false,
         ["measure", key, ..] => !is_new(&["measure", key]),
-        // Cases of its own, unless its segments are what the ports' buffers are counted in, or a claim is of every scheme.
+        // Cases of its own, unless its segments are what the ports' buffers are counted in, or results of every scheme are
+        // judged.
         ["schemes", name, ..] if is_new(&["schemes", name]) => {
             after.schemes.get(name).is_some_and(|scheme| scheme.transport.is_some())
-                || is_of_every_scheme(after)
+                || meaning.is_of_every_scheme(after)
         }
         _ => true,
     }
-}
-
-/// Whether a claim leaves the scheme open.
-fn is_of_every_scheme(experiment: &Experiment) -> bool {
-    experiment.claims.iter().flat_map(Claim::statements).any(|claim| {
-        let lists = [&claim.right, &claim.of].into_iter().flatten();
-        let mut all = claim.left.iter().chain(lists.flat_map(Selectors::all));
-        all.any(|selector| selector.scheme.is_none())
-    })
 }

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table};
 
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
-use crate::read::axes::{Axis, Check};
+use crate::read::axes::Axis;
 use crate::read::changes::Change;
 use crate::read::files::Files;
-use crate::read::for_each;
+use crate::read::owned::Meaning;
 
 /// The size of an experiment to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,23 +42,32 @@ pub struct Source {
 
 impl Source {
     /// An error in the table at `keys`, which is laid over the experiment; messages name the table `name`.
-    pub(crate) fn error_below(&self, keys: &[&str], name: &str, wrong: &Wrong) -> Diagnostic {
+    pub(crate) fn error_below(
+        &self,
+        keys: &[&str],
+        name: &str,
+        wrong: &Wrong,
+        meaning: &Meaning,
+    ) -> Diagnostic {
         let below = wrong.keys().iter().map(String::as_str);
         let whole: Vec<&str> = keys.iter().copied().chain(below).collect();
-        match locate(&self.text, &whole) {
+        match Places::of(&self.text, meaning).locate(&whole) {
             Some(offset) => {
                 let message = format!("{name}: {}", wrong.message);
                 Diagnostic::at_offset(&self.name, &self.text, offset, message)
             }
-            None => Diagnostic::input(wrong.message.clone()).of(place(self, keys, name)),
+            None => Diagnostic::input(wrong.message.clone()).of(place(self, meaning, keys, name)),
         }
     }
 
     /// An error in it, with its location.
-    pub(crate) fn error(&self, wrong: Wrong) -> Diagnostic {
+    pub(crate) fn error(&self, wrong: Wrong, meaning: &Meaning) -> Diagnostic {
         let offset = match &wrong.at {
             At::Offset(offset) => *offset,
-            At::Keys(keys) => locate(&self.text, &keys.iter().map(String::as_str).collect::<Vec<_>>()),
+            At::Keys(keys) => {
+                let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+                Places::of(&self.text, meaning).locate(&keys)
+            }
         };
         match offset {
             Some(offset) => Diagnostic::at_offset(&self.name, &self.text, offset, wrong.message),
@@ -80,7 +89,7 @@ pub struct Loaded {
     pub cuts: Vec<(String, String, String)>,
     /// The settings, as they were given: `PATH=VALUE`.
     pub settings: Vec<String>,
-    /// What they have changed in what is run, so that its published numbers no longer apply.
+    /// What they have changed in what is run, so that what it is judged by no longer applies.
     pub changes: Vec<Change>,
     /// The files that it has read; once it is planned, also those of its workloads.
     pub files: Files,
@@ -92,7 +101,7 @@ pub struct Loaded {
     pub variants: Vec<LoadedVariant>,
     /// Values that do not come from their place in the file: path, and where they come from.
     pub(crate) overrides: Vec<(String, String)>,
-    pub(super) check: Check,
+    pub(super) meaning: Meaning,
 }
 
 impl Loaded {
@@ -118,12 +127,13 @@ impl Loaded {
         if let Some((end, place)) = &place {
             path.insert(*end, place);
         }
-        if let Some(offset) = locate(text, &path) {
+        let places = Places::of(text, &self.meaning);
+        if let Some(offset) = places.locate(&path) {
             return Diagnostic::at_offset(name, text, offset, message);
         }
         // It is not there: the table that could have it is.
         let message = format!("{dotted}: {message}");
-        match (0..path.len()).rev().find_map(|end| locate(text, &path[..end])) {
+        match (0..path.len()).rev().find_map(|end| places.locate(&path[..end])) {
             Some(offset) => Diagnostic::at_offset(name, text, offset, message),
             None => Diagnostic::input(message).of(name),
         }
@@ -135,7 +145,7 @@ impl Loaded {
             At::Keys(keys) => {
                 self.error_at(&keys.iter().map(String::as_str).collect::<Vec<_>>(), &wrong.message)
             }
-            At::Offset(_) => self.source.error(wrong),
+            At::Offset(_) => self.source.error(wrong, &self.meaning),
         }
     }
 
@@ -195,8 +205,12 @@ pub(crate) struct Places<'t> {
 }
 
 impl<'t> Places<'t> {
-    pub fn of(text: &'t str) -> Self {
-        let tables = for_each::parse(text).ok();
+    /// Of an experiment.
+    pub fn of(text: &'t str, meaning: &Meaning) -> Self {
+        Self::new(text, meaning.parse(text).ok())
+    }
+
+    fn new(text: &'t str, tables: Option<Spanned<DeTable<'t>>>) -> Self {
         let tables = tables.map(|own| Spanned::new(own.span(), DeValue::Table(own.into_inner())));
         Self { text, tables }
     }
@@ -227,8 +241,8 @@ impl<'t> Places<'t> {
 }
 
 /// `file:line: what`, for the value at `path`.
-pub(crate) fn place(source: &Source, path: &[&str], what: &str) -> String {
-    Places::of(&source.text).place(&source.name, path, what)
+pub(crate) fn place(source: &Source, meaning: &Meaning, path: &[&str], what: &str) -> String {
+    Places::of(&source.text, meaning).place(&source.name, path, what)
 }
 
 /// The keys that lead to the value at `offset` bytes from the start of the text.
@@ -253,7 +267,7 @@ pub(crate) fn keys_at(text: &str, offset: usize) -> Vec<String> {
         };
         found || value.span().start == offset
     }
-    let Ok(table) = toml::de::DeTable::parse(text) else { return Vec::new() };
+    let Ok(table) = DeTable::parse(text) else { return Vec::new() };
     let mut keys = Vec::new();
     search(&Spanned::new(table.span(), DeValue::Table(table.into_inner())), offset, &mut keys);
     keys
@@ -262,5 +276,5 @@ pub(crate) fn keys_at(text: &str, offset: usize) -> Vec<String> {
 /// Where the value at `path` begins in the text, or the nearest one above it that is not a table; a
 /// number in the path is an index in a list.
 pub fn locate(text: &str, path: &[&str]) -> Option<usize> {
-    Places::of(text).locate(path)
+    Places::new(text, DeTable::parse(text).ok()).locate(path)
 }

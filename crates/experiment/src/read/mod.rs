@@ -7,9 +7,9 @@ pub mod chakra;
 pub mod changes;
 pub mod files;
 pub mod flow_file;
-mod for_each;
 pub mod graph_file;
 mod loaded;
+pub mod owned;
 pub mod paper_networks;
 pub mod sniff_format;
 pub mod variants;
@@ -18,17 +18,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
 
-use toml::de::DeValue;
+use serde::Deserialize;
+use toml::de::{DeValue, Deserializer};
 use toml::{Spanned, Table, Value};
 use tresse_units::input_file::{self, MOST_WRITTEN};
 use tresse_units::text_file;
 
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
-use crate::read::axes::{Axis, Check};
+use crate::read::axes::Axis;
 use crate::read::files::Files;
 pub use crate::read::loaded::{Loaded, LoadedVariant, Profile, Source, locate};
 use crate::read::loaded::{keys_at, place};
+use crate::read::owned::Meaning;
 
 /// Finds an experiment: a built-in name such as `xmp/table1`, one of its rows such as `xmp/fig9`, a TOML file, or
 /// `-` for stdin. The source of a row has the name of the experiment that contains it.
@@ -85,10 +87,10 @@ fn files_beside(path: &Path) -> Vec<String> {
 
 /// A suggestion for a wrong setting, if there is one: of these tables with the setting, its text, and what is wrong
 /// with it.
-pub(crate) type Hint = fn(&Table, &str, &str) -> Option<String>;
+pub(crate) type Hint<'a> = &'a dyn Fn(&Table, &str, &str) -> Option<String>;
 
-/// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`; `check`
-/// runs after each of them.
+/// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`. It is
+/// checked after each of them.
 ///
 /// # Errors
 /// The first error, with its location in the file, or the setting that caused it.
@@ -96,22 +98,23 @@ pub(crate) fn load(
     source: Source,
     profile: Profile,
     settings: &[String],
-    check: Check,
+    meaning: Meaning,
     hint: Hint,
 ) -> Result<Loaded, Diagnostic> {
     // Read as it stands first: only the text knows its lines.
-    let (experiment, _) = checked(&source.text, check).map_err(|e| source.error(e))?;
-    let mut resolved: Table = for_each::read(&source.text).map_err(|e| source.error(e))?;
+    let (experiment, _) = checked(&source.text, &meaning).map_err(|e| source.error(e, &meaning))?;
+    let mut resolved = written_out(&source.text, &meaning).map_err(|e| source.error(e, &meaning))?;
     let (mut cuts, mut overrides) = (Vec::new(), Vec::new());
     if profile == Profile::Quick {
         let quick = experiment.profile.quick.clone();
         merge(&mut resolved, &quick, "", &mut cuts);
         overrides.extend(cuts.iter().map(|(path, ..)| {
             let keys: Vec<&str> = ["profile", "quick"].into_iter().chain(path.split('.')).collect();
-            (path.clone(), place(&source, &keys, "[profile.quick]"))
+            (path.clone(), place(&source, &meaning, &keys, "[profile.quick]"))
         }));
-        recheck(&resolved, check)
-            .map_err(|e| with_keys(source.error_below(&["profile", "quick"], "[profile.quick]", &e)))?;
+        recheck(&resolved, &meaning).map_err(|e| {
+            with_keys(source.error_below(&["profile", "quick"], "[profile.quick]", &e, &meaning))
+        })?;
     }
     let base = resolved.clone();
     let mut paths = Vec::new();
@@ -119,7 +122,7 @@ pub(crate) fn load(
         let (path, of_variants) = set_all(&mut resolved, setting)?;
         paths.push(path.clone());
         let cause = cause_of(setting);
-        recheck(&resolved, check).map_err(|e| {
+        recheck(&resolved, &meaning).map_err(|e| {
             let hint = hint(&resolved, setting, &e.message);
             Diagnostic { hint, ..Diagnostic::input(e.message).of(&cause) }
         })?;
@@ -129,14 +132,14 @@ pub(crate) fn load(
     if built_in::find(&source.name).is_none_or(|(_, text)| text != source.text) {
         files.remember(&source.name, &source.text);
     }
-    let mut loaded = Loaded::new(source, resolved, overrides, files, check)?;
+    let mut loaded = Loaded::new(source, resolved, overrides, files, meaning)?;
     loaded.cuts = cuts;
     loaded.settings = settings.to_vec();
     if !paths.is_empty() {
-        let (before, _) = checked(&base.to_string(), check)
+        let (before, _) = checked(&base.to_string(), &loaded.meaning)
             .map_err(|e| Diagnostic::input(e.message).of(&loaded.source.name))?;
         let experiments = (&before, &loaded.experiment);
-        loaded.changes = changes::of_settings(&base, &loaded.resolved, &paths, experiments);
+        loaded.changes = changes::of_settings(&base, &loaded.resolved, &paths, experiments, &loaded.meaning);
     }
     let replications = loaded.experiment.replications.check();
     replications.map_err(|e| loaded.error(e.below("replications")))?;
@@ -160,11 +163,11 @@ impl Loaded {
         resolved: Table,
         overrides: Vec<(String, String)>,
         files: Files,
-        check: Check,
+        meaning: Meaning,
     ) -> Result<Self, Diagnostic> {
         let source = source.into();
         let whole = |e: Wrong| Diagnostic::input(e.message).of(&source.name);
-        let (experiment, axes) = checked(&resolved.to_string(), check).map_err(whole)?;
+        let (experiment, axes) = checked(&resolved.to_string(), &meaning).map_err(whole)?;
         let (cuts, variants, at, settings, changes) = Default::default();
         let mut loaded = Self {
             source,
@@ -178,7 +181,7 @@ impl Loaded {
             at,
             variants,
             overrides,
-            check,
+            meaning,
         };
         graph_file::read(&mut loaded)?;
         Ok(loaded)
@@ -200,8 +203,10 @@ impl Loaded {
     /// The experiment at a point of its axes.
     fn at(&self, places: &[usize]) -> Result<Self, Diagnostic> {
         let resolved = axes::at(&self.resolved, &self.axes, places);
-        let experiment =
-            resolved.clone().try_into().map_err(|e| Diagnostic::input(Wrong::from(e).message))?;
+        let mut run = resolved.clone();
+        run.retain(|key, _| !self.experiment.owned.contains_key(key));
+        let experiment: Experiment = run.try_into().map_err(|e| Diagnostic::input(Wrong::from(e).message))?;
+        let experiment = Experiment { owned: self.experiment.owned.clone(), ..experiment };
         let at = self.axes.iter().zip(places).map(|(axis, &place)| (axis.keys.clone(), place)).collect();
         let (axes, variants) = (Vec::new(), Vec::new());
         let mut loaded = Self { experiment, resolved, axes, at, variants, ..self.clone() };
@@ -211,10 +216,15 @@ impl Loaded {
 }
 
 /// The experiment in a text, at the first value of each of its axes.
-fn checked(text: &str, check: Check) -> Result<(Experiment, Vec<Axis>), Wrong> {
-    let tables = for_each::parse(text)?;
+fn checked(text: &str, meaning: &Meaning) -> Result<(Experiment, Vec<Axis>), Wrong> {
+    let tables = meaning.parse(text)?;
     tables.get_ref().values().try_for_each(refuse_values)?;
-    axes::read(tables, check)
+    axes::read(tables, meaning)
+}
+
+/// The same as [`Meaning::parse`], as plain tables.
+fn written_out(text: &str, meaning: &Meaning) -> Result<Table, Wrong> {
+    Ok(Table::deserialize(Deserializer::from(meaning.parse(text)?))?)
 }
 
 /// The most values of a list: what is longer belongs in a file of its own, which takes a hundredth of the memory.
@@ -255,9 +265,9 @@ pub(crate) fn with_keys(error: Diagnostic) -> Diagnostic {
 ///
 /// # Errors
 /// The first error, with the keys that lead to it.
-pub(crate) fn recheck(table: &Table, check: Check) -> Result<(), Wrong> {
+pub(crate) fn recheck(table: &Table, meaning: &Meaning) -> Result<(), Wrong> {
     let text = table.to_string();
-    checked(&text, check).map(drop).map_err(|e| match e.at {
+    checked(&text, meaning).map(drop).map_err(|e| match e.at {
         At::Offset(offset) => Wrong::new(offset.map_or(Vec::new(), |o| keys_at(&text, o)), e.message),
         At::Keys(_) => e,
     })

@@ -9,10 +9,11 @@ use crate::keys::variant::Variant;
 use crate::read;
 use crate::read::axes::is_said_once;
 use crate::read::loaded::{Loaded, LoadedVariant, Places};
+use crate::read::owned::Meaning;
 
 /// Checks the contents of a variant.
-fn refused(over: &Table) -> Option<Wrong> {
-    if let Some(key) = over.keys().find(|key| is_said_once(key)) {
+fn refused(over: &Table, meaning: &Meaning) -> Option<Wrong> {
+    if let Some(key) = over.keys().find(|key| is_said_once(key) && meaning.is_known(key)) {
         let message = format!("a variant changes what is run: `{key}` belongs to the whole experiment");
         return Some(Wrong::key(key, message));
     }
@@ -48,7 +49,7 @@ pub(crate) fn set(table: &mut Table, path: &str, setting: &str) -> Result<Vec<St
 /// # Errors
 /// The first error in one of them, with its location.
 pub(crate) fn load(base: &Loaded) -> Result<Vec<LoadedVariant>, Diagnostic> {
-    let places = Places::of(&base.source.text);
+    let places = Places::of(&base.source.text, &base.meaning);
     let mut without = base.resolved.clone();
     without.remove("variants");
     let variants = base.experiment.variants.iter();
@@ -62,21 +63,23 @@ fn one(
     places: &Places,
     (name, variant): (&str, &Variant),
 ) -> Result<LoadedVariant, Diagnostic> {
-    if let Some(wrong) = refused(&variant.over) {
+    if let Some(wrong) = refused(&variant.over, &base.meaning) {
         return Err(base.error(wrong.below_all(["variants", name])));
     }
     let header = format!("[variants.{name}]");
     let mut table = without.clone();
     let mut changes = Vec::new();
     read::merge(&mut table, &variant.over, "", &mut changes);
-    read::recheck(&table, base.check)
-        .map_err(|e| read::with_keys(base.source.error_below(&["variants", name], &header, &e)))?;
+    read::recheck(&table, &base.meaning).map_err(|e| {
+        read::with_keys(base.source.error_below(&["variants", name], &header, &e, &base.meaning))
+    })?;
     let mut overrides = base.overrides.clone();
     overrides.extend(changes.into_iter().map(|(path, ..)| {
         let keys: Vec<&str> = ["variants", name].into_iter().chain(path.split('.')).collect();
         let cause = base.cause(&keys.join(".")).map(str::to_owned);
         (path.clone(), cause.unwrap_or_else(|| places.place(&base.source.name, &keys, &header)))
     }));
-    let loaded = Loaded::new(Arc::clone(&base.source), table, overrides, base.files.clone(), base.check)?;
+    let loaded =
+        Loaded::new(Arc::clone(&base.source), table, overrides, base.files.clone(), base.meaning.clone())?;
     Ok(LoadedVariant { name: name.to_owned(), only: variant.only.clone(), loaded })
 }

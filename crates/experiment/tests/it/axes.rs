@@ -1,7 +1,6 @@
 //! Lists of values where a key takes one: the axes that they make.
 
-use tresse_experiment::plan::keys_of;
-use tresse_experiment::{Case, Loaded, Plan, Profile, Source, load, resolve};
+use tresse_experiment::{Case, Loaded, Owners, Plan, Profile, Source, load, resolve};
 
 /// Two workloads on 16 hosts.
 const TEXT: &str = r#"title = "Lists"
@@ -165,7 +164,7 @@ fn results_are_read_back_with_their_lists() {
     let loaded = loaded("load = 0.5", "load = [0.3, 0.5]", &["fabric.mark=[10pkt,20pkt]"]).expect("valid");
     let paths: Vec<String> = loaded.axes.iter().map(|axis| axis.path()).collect();
     assert_eq!(paths, ["fabric.mark", "workloads.web.load"]);
-    let experiment = keys_of(loaded.resolved).expect("as it was run");
+    let experiment = Owners::all(&[]).keys_of(&loaded.resolved).expect("as it was run");
     assert_eq!(experiment.workloads["web"].own["load"].as_float(), Some(0.3));
 }
 

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use tresse_experiment::keys::claims::Jumps;
 use tresse_units::{Time, seconds};
 
+use crate::judge::Jumps;
 use tresse_results::record::results::JumpsFound;
 
 /// The jumps of `sorted` times, ps; `None` if there is only one, or no time.
@@ -13,13 +13,13 @@ use tresse_results::record::results::JumpsFound;
 /// second is the class with the most times among those whose times are all at least half of `apart` away from it,
 /// because the body of a distribution may be wider than a class. Of equal classes, the one with the shorter times
 /// is taken.
-pub(crate) fn jumps(sorted: &[Time], keys: &Jumps) -> Option<JumpsFound> {
-    let first = fullest(sorted, keys.within.0)?;
-    let far = keys.apart.0 / 2;
+pub(crate) fn jumps(sorted: &[Time], wanted: &Jumps) -> Option<JumpsFound> {
+    let first = fullest(sorted, wanted.within)?;
+    let far = wanted.apart / 2;
     let below = sorted.partition_point(|&t| t + far <= sorted[first.start]);
     let above = sorted.partition_point(|&t| t < sorted[first.end - 1] + far);
     let second = [0..below, above..sorted.len()].into_iter().filter_map(|range| {
-        let class = fullest(&sorted[range.clone()], keys.within.0)?;
+        let class = fullest(&sorted[range.clone()], wanted.within)?;
         Some(range.start + class.start..range.start + class.end)
     });
     // Of equal ones `max_by_key` keeps the last.
@@ -51,14 +51,13 @@ mod tests {
     use tresse_units::MILLISECOND;
 
     use super::*;
-    use tresse_units::Duration;
 
-    const KEYS: Jumps = Jumps { apart: Duration(200 * MILLISECOND), within: Duration(20 * MILLISECOND) };
+    const WANTED: Jumps = Jumps { name: String::new(), apart: 200 * MILLISECOND, within: 20 * MILLISECOND };
 
     fn found(ms: impl IntoIterator<Item = u64>) -> Option<JumpsFound> {
         let mut times: Vec<Time> = ms.into_iter().map(|ms| ms * MILLISECOND).collect();
         times.sort_unstable();
-        jumps(&times, &KEYS)
+        jumps(&times, &WANTED)
     }
 
     #[test]

@@ -2,18 +2,18 @@
 
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
-use tresse_experiment::keys::Experiment;
-use tresse_experiment::keys::claims::Claim;
 use tresse_experiment::plan::{AxisValue, Case};
 
+use crate::judge::{Jumps, Numbers};
 use crate::metric::{self, by, intervals, jct_jumps};
 use crate::observe::{convergence, path_sharing_score, windows};
 use crate::optimum::beside;
 use tresse_results::record::outcome::Outcome;
 use tresse_results::record::results::{CaseResult, JumpsFound, Metrics, Parts, SeedResult};
 
-/// The results of `case`; `outcomes` are its replications. None before the first flow.
-pub fn case_result(case: &Case, outcomes: &[&Outcome], experiment: &Experiment) -> CaseResult {
+/// The results of `case`, with what was published of it and those of the `jumps` that it has; `outcomes` are its
+/// replications. None before the first flow.
+pub fn case_result(case: &Case, outcomes: &[&Outcome], published: Numbers, jumps: &[Jumps]) -> CaseResult {
     let several = if outcomes.len() > 1 { outcomes } else { &[] };
     let seeds: Vec<SeedResult> = several.iter().map(|&outcome| seed_result(case, outcome)).collect();
     let (ci95, ci95_over) = match outcomes {
@@ -21,7 +21,6 @@ pub fn case_result(case: &Case, outcomes: &[&Outcome], experiment: &Experiment) 
         [] => (IndexMap::new(), "rounds"),
         _ => (intervals::over_seeds(seeds.iter().map(|seed| &seed.metrics)), "seeds"),
     };
-    let (of_all, of_parts) = published(case, experiment);
     let optima: Vec<_> = outcomes.iter().map(|o| &o.optima).collect();
     let optimum = owned(beside::summary(&optima));
     let why_none = optima.iter().find_map(|o| o.why_none.clone());
@@ -33,13 +32,13 @@ pub fn case_result(case: &Case, outcomes: &[&Outcome], experiment: &Experiment) 
         metrics: owned(metric::of(outcomes).into_iter().chain(metric::offered(case))),
         by: by(case, outcomes),
         windows: windows::mean(&outcomes.iter().map(|o| &o.windows).collect::<Vec<_>>()),
-        jumps: jumps_found(outcomes, experiment),
+        jumps: jumps_found(outcomes, jumps),
         ci95,
         ci95_by: ci95_by(&seeds),
         ci95_over: ci95_over.to_owned(),
         seeds,
-        published: of_all,
-        published_by: of_parts,
+        published: published.of_case,
+        published_by: published.of_parts,
         no_optimum: why_none.or_else(cut_short),
         optimum,
         optimum_of: "round_start".to_owned(),
@@ -87,33 +86,12 @@ fn ci95_by(seeds: &[SeedResult]) -> Parts<IndexMap<String, f64>> {
     parts.filter(|(_, parts): &(String, IndexMap<_, _>)| !parts.is_empty()).collect()
 }
 
-/// The published numbers of a case, and of parts of it.
-fn published(case: &Case, experiment: &Experiment) -> (IndexMap<String, f64>, Parts<IndexMap<String, f64>>) {
-    let of_case = experiment.published.values.iter().filter(|v| {
-        // What flows got in a window is compared with that window (`claims::PublishedNumber`).
-        v.window.is_none() && case.is(&v.selector().wanted())
-    });
-    let (mut of_all, mut of_parts) = (IndexMap::new(), Parts::<IndexMap<_, _>>::new());
-    for value in of_case {
-        let numbers = value.numbers().map(|(metric, number)| (metric.to_owned(), number));
-        match value.selector().part().pop() {
-            None => of_all.extend(numbers),
-            Some((what, name)) => {
-                of_parts.entry(what.to_owned()).or_default().entry(name).or_default().extend(numbers);
-            }
-        }
-    }
-    (of_all, of_parts)
-}
-
-/// The jumps that claims refer to.
-fn jumps_found(outcomes: &[&Outcome], experiment: &Experiment) -> IndexMap<String, JumpsFound> {
-    let claims = experiment.claims.iter().flat_map(Claim::statements);
-    let claims = claims.filter_map(|claim| Some((claim, claim.jumps.as_ref()?)));
-    let found = claims.filter_map(|(claim, keys)| {
+/// Those of the jumps that are there.
+fn jumps_found(outcomes: &[&Outcome], jumps: &[Jumps]) -> IndexMap<String, JumpsFound> {
+    let found = jumps.iter().filter_map(|jumps| {
         let mut times: Vec<_> = outcomes.iter().flat_map(|o| &o.jobs).map(|(_, j)| j.end - j.start).collect();
         times.sort_unstable();
-        Some((claim.id.clone(), jct_jumps::jumps(&times, keys)?))
+        Some((jumps.name.clone(), jct_jumps::jumps(&times, jumps)?))
     });
     found.collect()
 }

@@ -10,12 +10,12 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::{Experiment, Published};
 use tresse_experiment::plan::{Case, Plan};
 use tresse_experiment::read::Loaded;
 
 use crate::engine::{replication, worker};
 use crate::failures;
+use crate::judge::{Judge, Jumps, Numbers};
 use crate::metric::summary;
 use crate::stopping_rule::{self, Verdicts};
 pub use standing::Standing;
@@ -40,7 +40,7 @@ pub fn run(
     plan: &Plan,
     options: &Options,
     watch: &Watch,
-    judge: impl Fn(&Report) -> Verdicts,
+    judge: &impl Judge,
 ) -> Result<Report, Diagnostic> {
     let folder = match &options.out {
         Some(out) => Folder::hold_empty(out)?,
@@ -58,7 +58,7 @@ pub fn run_on(
     plan: &Plan,
     options: &Options,
     watch: &Watch,
-    judge: impl Fn(&Report) -> Verdicts,
+    judge: &impl Judge,
     testbed: Testbed,
     on: &On<'_>,
 ) -> Result<Report, Diagnostic> {
@@ -86,7 +86,7 @@ pub fn measure(
     plan: &Plan,
     options: &Options,
     watch: &Watch,
-    judge: impl Fn(&Report) -> Verdicts,
+    judge: &impl Judge,
 ) -> Result<Report, Diagnostic> {
     carry_out(loaded, plan, options, watch, judge, None, None)
 }
@@ -128,23 +128,37 @@ fn next_places(seeds: &[u32], more: &[u32]) -> Vec<usize> {
     (0..seeds.len() * most).filter(is_next).collect()
 }
 
+/// What the results of cases are compared with.
+struct Compared<'a, J> {
+    judge: &'a J,
+    jumps: Vec<Jumps>,
+    is_judged: bool,
+}
+
+impl<'a, J: Judge> Compared<'a, J> {
+    fn new(judge: &'a J, is_judged: bool) -> Self {
+        Self { judge, jumps: judge.jumps(), is_judged }
+    }
+
+    fn result(&self, case: &Case, outcomes: &[&Outcome]) -> CaseResult {
+        // If the experiment is changed, nothing was published of it.
+        let published = if self.is_judged { self.judge.published(case) } else { Numbers::default() };
+        summary::case_result(case, outcomes, published, &self.jumps)
+    }
+}
+
 /// The results of all cases from the replications that have ended.
-fn partial_results(plan: &Plan, done: &[(&Case, u64, &Outcome)], experiment: &Experiment) -> Vec<CaseResult> {
+fn partial_results(
+    plan: &Plan,
+    done: &[(&Case, u64, &Outcome)],
+    compared: &Compared<impl Judge>,
+) -> Vec<CaseResult> {
     let result = |case: &Case| {
         let own = done.iter().filter(|(c, _, _)| std::ptr::eq(*c, case));
         let outcomes: Vec<&Outcome> = own.map(|&(_, _, o)| o).collect();
-        summary::case_result(case, &outcomes, experiment)
+        compared.result(case, &outcomes)
     };
     plan.cases.iter().map(result).collect()
-}
-
-/// The experiment that results are compared with: if it is changed, nothing was published of it.
-fn compared(loaded: &Loaded, is_judged: bool) -> Experiment {
-    let mut experiment = loaded.experiment.clone();
-    if !is_judged {
-        experiment.published = Published::default();
-    }
-    experiment
 }
 
 /// Adds what is known of all replications that have ended.
@@ -160,7 +174,7 @@ fn carry_out(
     plan: &Plan,
     options: &Options,
     watch: &Watch,
-    judge: impl Fn(&Report) -> Verdicts,
+    judge: &impl Judge,
     folder: Option<Folder>,
     real: Option<(Testbed, &On<'_>)>,
 ) -> Result<Report, Diagnostic> {
@@ -175,7 +189,7 @@ fn carry_out(
         ..begun(loaded, options)
     };
     let file = RunFile::new(&report, loaded, options);
-    let experiment = compared(loaded, report.judged);
+    let compared = Compared::new(judge, report.judged);
     let held = |folder: Folder| -> Result<_, Diagnostic> {
         file.save(folder.path())?;
         let tables = Tables::create(folder.path(), &plan.cases)?;
@@ -208,7 +222,7 @@ fn carry_out(
             report.wall_s = start.elapsed().as_secs_f64();
             let at = cases.partition_point(|&other| other < case);
             cases.insert(at, case);
-            report.cases.insert(at, summary::case_result(&plan.cases[case], &own, &experiment));
+            report.cases.insert(at, compared.result(&plan.cases[case], &own));
             watch.save(&report)
         };
         let batch = Batch { replications: &replications, outcomes: &outcomes, places: &places, died: &died };
@@ -220,7 +234,7 @@ fn carry_out(
         if cases.len() < plan.cases.len() {
             break false;
         }
-        let judged = if report.judged { judge(&report) } else { Verdicts::default() };
+        let judged = if compared.is_judged { judge.verdicts(&report) } else { Verdicts::default() };
         let more = stopping_rule::after(&options.replications, &seeds, &report.cases, &judged.undecided);
         if more == seeds {
             report.claims = judged.claims;
@@ -243,7 +257,7 @@ fn carry_out(
     if complete {
         report.too_wide = stopping_rule::too_wide(&options.replications, &report.cases);
     } else {
-        report.cases = partial_results(plan, &done, &experiment);
+        report.cases = partial_results(plan, &done, &compared);
     }
     sum_up(&mut report, &done);
     report.wall_s = start.elapsed().as_secs_f64();

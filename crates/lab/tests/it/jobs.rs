@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use tresse_experiment::{Loaded, Plan, Profile, Source};
+use tresse_lab::judge::NotJudged;
 use tresse_lab::runner::run;
-use tresse_lab::stopping_rule::Verdicts;
 use tresse_lab::{Options, Watch};
 use tresse_results::{Report, Status};
 
@@ -127,9 +127,8 @@ fn read_and_stop(settings: &[&str], table: &str, parts: usize) -> (Report, Vec<u
     let numbers = |path: String| Table::read(&out.join(path)).numbers("end_ps");
     let part = |n: usize| format!("{table}.partial/{n:06}.parquet");
     let (report, seen) = thread::scope(|scope| {
-        let run = scope.spawn(|| {
-            run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("the folder can be written")
-        });
+        let run = scope
+            .spawn(|| run(&loaded, &plan, &options, &watch, &NotJudged).expect("the folder can be written"));
         while !out.join(part(parts)).exists() {
             assert!(!run.is_finished(), "it lasts for longer than this test");
             thread::sleep(Duration::from_millis(20));

@@ -1,8 +1,8 @@
 //! Links that change during a run, and what is wrong with them.
 
 use tresse_experiment::{Plan, Profile, Source, load, resolve};
+use tresse_lab::judge::NotJudged;
 use tresse_lab::runner::run;
-use tresse_lab::stopping_rule::Verdicts;
 use tresse_lab::{Options, Watch};
 use tresse_results::{Report, Status};
 
@@ -72,7 +72,7 @@ fn report_of_any(text: &str) -> Report {
         figure: None,
     };
     let watch = Watch::new(&plan, &options).expect("one seed");
-    run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("it runs")
+    run(&loaded, &plan, &options, &watch, &NotJudged).expect("it runs")
 }
 
 fn change(at: &str, link: [&str; 2], what: &str) -> String {

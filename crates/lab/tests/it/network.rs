@@ -3,8 +3,8 @@
 use tresse_experiment::plan::network::Routing;
 use tresse_experiment::{Plan, Profile, Source, load, resolve};
 use tresse_fabric::Balancing;
+use tresse_lab::judge::NotJudged;
 use tresse_lab::runner::run;
-use tresse_lab::stopping_rule::Verdicts;
 use tresse_lab::{Options, Watch};
 use tresse_results::{Report, Status};
 use tresse_transport::Plb;
@@ -80,7 +80,7 @@ fn report(text: &str) -> Report {
         figure: None,
     };
     let watch = Watch::new(&plan, &options).expect("one seed");
-    run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("it runs")
+    run(&loaded, &plan, &options, &watch, &NotJudged).expect("it runs")
 }
 
 #[test]

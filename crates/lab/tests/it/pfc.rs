@@ -5,8 +5,8 @@ use std::fs;
 
 use tempfile::TempDir;
 use tresse_experiment::{Profile, find, load, resolve};
+use tresse_lab::judge::NotJudged;
 use tresse_lab::runner::run;
-use tresse_lab::stopping_rule::Verdicts;
 use tresse_lab::{Options, Watch, undivided};
 use tresse_results::{Report, Status};
 
@@ -85,7 +85,7 @@ fn report(dir: &TempDir, text: &str, settings: &[&str], threads: usize) -> Resul
     };
     assert!(plan.cases.iter().all(|case| undivided(case, threads).is_none_or(|_| threads == 1)), "it is cut");
     let watch = Watch::new(&plan, &options).expect("there is one seed");
-    Ok(run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("the folder can be written"))
+    Ok(run(&loaded, &plan, &options, &watch, &NotJudged).expect("the folder can be written"))
 }
 
 fn metric(report: &Report, name: &str) -> f64 {

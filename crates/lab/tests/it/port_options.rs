@@ -4,8 +4,8 @@ use tempfile::TempDir;
 use tresse_experiment::plan::port_options::PortConfigs;
 use tresse_experiment::{Loaded, Plan, Profile, find, load, resolve};
 use tresse_fabric::{ClassMark, Processing, Threshold};
+use tresse_lab::judge::NotJudged;
 use tresse_lab::runner::run;
-use tresse_lab::stopping_rule::Verdicts;
 use tresse_lab::{Options, Watch};
 use tresse_results::Report;
 use tresse_units::MICROSECOND;
@@ -36,7 +36,7 @@ fn report(more: &[&str]) -> Report {
         figure: None,
     };
     let watch = Watch::new(&plan, &options).expect("there is one seed");
-    run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("the folder can be written")
+    run(&loaded, &plan, &options, &watch, &NotJudged).expect("the folder can be written")
 }
 
 fn configs(more: &[&str]) -> PortConfigs {

@@ -2,7 +2,9 @@
 
 use tempfile::TempDir;
 use tresse_experiment::keys::stopping_rule::Replications;
+use tresse_experiment::plan::Case;
 use tresse_experiment::{Loaded, Profile, Source, load, resolve};
+use tresse_lab::judge::{Judge, Jumps, Numbers};
 use tresse_lab::stopping_rule::{Undecided, Verdicts};
 use tresse_lab::{Options, Watch, runner};
 use tresse_results::{Report, Status};
@@ -106,6 +108,26 @@ fn a_run_that_has_enough_seeds_but_no_narrow_interval_says_so() {
     assert_eq!((report.replications, report.too_wide.len()), (3, 0));
 }
 
+/// The second case is undecided until it has 7 seeds.
+struct UntilSevenSeeds;
+
+impl Judge for UntilSevenSeeds {
+    fn published(&self, _: &Case) -> Numbers {
+        Numbers::default()
+    }
+
+    fn jumps(&self) -> Vec<Jumps> {
+        Vec::new()
+    }
+
+    fn verdicts(&self, report: &Report) -> Verdicts {
+        let seeds = report.cases[1].seeds.len() as u32;
+        let own =
+            Undecided { claim: "c".to_owned(), cases: vec![1], seeds, by: (6.9 / f64::from(seeds)).sqrt() };
+        Verdicts { claims: Vec::new(), undecided: (seeds < 7).then_some(own).into_iter().collect() }
+    }
+}
+
 /// Two cases, of which the second is undecided until it has 7 seeds.
 fn run_until_decided(replications: &str, parallel: usize) -> Report {
     let dir = TempDir::new().expect("a temporary folder");
@@ -124,12 +146,7 @@ fn run_until_decided(replications: &str, parallel: usize) -> Report {
         figure: None,
     };
     let watch = Watch::new(&plan, &options).expect("few seeds");
-    let report = runner::run(&loaded, &plan, &options, &watch, |report| {
-        let seeds = report.cases[1].seeds.len() as u32;
-        let own =
-            Undecided { claim: "c".to_owned(), cases: vec![1], seeds, by: (6.9 / f64::from(seeds)).sqrt() };
-        Verdicts { claims: Vec::new(), undecided: (seeds < 7).then_some(own).into_iter().collect() }
-    });
+    let report = runner::run(&loaded, &plan, &options, &watch, &UntilSevenSeeds);
     let planned = watch.planned.lock().expect("nobody panics").clone();
     let report = report.expect("the folder can be written");
     let all: usize = report.cases.iter().map(|case| case.seeds.len()).sum();

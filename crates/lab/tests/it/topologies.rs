@@ -2,8 +2,8 @@
 
 use tresse_experiment::plan::network::Routing;
 use tresse_experiment::{Plan, Profile, Source, load, resolve};
+use tresse_lab::judge::NotJudged;
 use tresse_lab::runner::run;
-use tresse_lab::stopping_rule::Verdicts;
 use tresse_lab::{Options, Watch};
 use tresse_results::Status;
 use tresse_units::MICROSECOND;
@@ -139,7 +139,7 @@ fn a_permutation_runs_on_every_one_of_them() {
                 figure: None,
             };
             let watch = Watch::new(&plan, &options).expect("one seed");
-            let report = run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("it runs");
+            let report = run(&loaded, &plan, &options, &watch, &NotJudged).expect("it runs");
             assert!(report.status == Status::Complete);
             assert_eq!(report.cases[0].metrics["flows"].value(), f64::from(plan.fabric().hosts()));
         }

@@ -161,34 +161,14 @@ fn an_error_in_a_variant_has_its_line() {
 }
 
 #[test]
-fn what_is_said_of_variants_must_be_there() {
-    let value = |variant: &str| {
-        format!(
-            "{VARIANTS}[published]\nvalues = [{{ scheme = \"reno\", pattern = \"long\", variant = \"{variant}\", \
-             goodput_mean = \"1Gbps\" }}]\n"
-        )
-    };
-    assert!(plan(&value("lone"), &[], &[]).is_ok());
-    let error = plan(&value("alone"), &[], &[]).expect_err("no such variant");
-    assert!(error.contains("there is no variant `alone`; did you mean `lone`?"), "{error}");
-    let of_none = value("lone").replace(VARIANTS, "\n").replace("\"long\"", "\"pairs\"");
-    let error = plan(&of_none, &[], &[]).expect_err("no variants");
-    assert!(error.contains("there is no variant `lone`: the experiment has none"), "{error}");
-}
-
-#[test]
 fn results_name_the_variant_and_without_variants_nothing_does() {
     let dir = TempDir::new().expect("a temporary folder");
     let measured = "[variants.lone.measure]\nlinks = false\nsamples = \"100us\"\n";
-    let published = "[published]\nvalues = [{ scheme = \"reno\", pattern = \"pairs\", variant = \"queue-50\", \
-                     goodput_mean = \"1Gbps\" }]\n";
-    let loaded = loaded(&format!("{VARIANTS}{measured}{published}"), Profile::Full, &[]).expect("valid");
+    let loaded = loaded(&format!("{VARIANTS}{measured}"), Profile::Full, &[]).expect("valid");
     let plan = resolve(&loaded, &[]).expect("valid");
     let report = measure(&(loaded, plan), &dir.path().join("with"), 1, 2);
     let names: Vec<_> = report.cases.iter().map(|c| c.case["variant"].as_str().expect("a name")).collect();
     assert_eq!(names, ["as-it-is", "as-it-is", "queue-50", "queue-50", "lone", "lone"]);
-    let published: Vec<_> = report.cases.iter().map(|c| c.published.len()).collect();
-    assert_eq!(published, [0, 0, 0, 1, 0, 0], "a number of one variant is of no other");
     let read = |run: &str, table: &str| Table::read(&dir.path().join(run).join(format!("{table}.parquet")));
     let flows = read("with", "flows");
     let rows = |name: &str| flows.texts("variant").iter().filter(|v| *v == name).count();

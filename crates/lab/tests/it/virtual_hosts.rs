@@ -2,8 +2,8 @@
 
 use tempfile::TempDir;
 use tresse_experiment::{Plan, Profile, Source, find, load, resolve};
+use tresse_lab::judge::NotJudged;
 use tresse_lab::runner::run;
-use tresse_lab::stopping_rule::Verdicts;
 use tresse_lab::{Options, Watch};
 use tresse_results::Report;
 
@@ -32,7 +32,7 @@ fn report(settings: &[&str]) -> Report {
         figure: None,
     };
     let watch = Watch::new(&plan, &options).expect("there is one seed");
-    run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("the folder can be written")
+    run(&loaded, &plan, &options, &watch, &NotJudged).expect("the folder can be written")
 }
 
 #[test]

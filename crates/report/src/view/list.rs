@@ -10,7 +10,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tresse_experiment::diagnostic::plain_json;
-use tresse_experiment::keys::claims::Verdict;
+use tresse_results::record::claim::Verdict;
 use tresse_results::record::progress::ProgressFile;
 use tresse_results::store::finished::Host;
 use tresse_results::store::folder::is_held;

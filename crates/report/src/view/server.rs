@@ -16,7 +16,7 @@ use tresse_results::store::folder::is_held;
 use super::connections::{Connections, Place, lock};
 use super::http::{Answer, Connection, Refusal, Request, now};
 use super::list::{RunList, Runs};
-use crate::head::{PageHead, RunHead};
+use crate::head::{PageHead, ReadRun, RunHead};
 use crate::page::TEMPLATE;
 use crate::run::{Run, progress};
 
@@ -40,6 +40,7 @@ pub struct Viewer {
 #[derive(Debug)]
 struct Shared {
     dir: PathBuf,
+    read: ReadRun,
     port: u16,
     /// The secret without which nothing is answered, neither to other users of the machine nor to other pages in
     /// the browser.
@@ -65,7 +66,7 @@ impl Viewer {
     ///
     /// # Errors
     /// If `dir` is not a folder, or the port is taken.
-    pub fn new(dir: &Path, port: u16) -> io::Result<Self> {
+    pub fn new(dir: &Path, port: u16, read: ReadRun) -> io::Result<Self> {
         let dir = dir.canonicalize()?;
         if !dir.is_dir() {
             return Err(io::Error::from(io::ErrorKind::NotADirectory));
@@ -81,7 +82,7 @@ impl Viewer {
         let address = format!("http://127.0.0.1:{port}/{token}/");
         let runs = Mutex::new(Runs::new(dir.clone()));
         let (watched, kept, reading) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let shared = Shared { dir, port, token, runs, watched, kept, reading };
+        let shared = Shared { dir, read, port, token, runs, watched, kept, reading };
         Ok(Self { listener, address, shared: Arc::new(shared) })
     }
 }
@@ -236,7 +237,7 @@ impl Shared {
         if let Some(run) = self.kept(id, &snapshot) {
             return Ok((run, snapshot));
         }
-        let run = Run::read(&folder, id).map_err(|e| Refusal(422, e.to_string()))?;
+        let run = Run::read(&folder, id, self.read).map_err(|e| Refusal(422, e.to_string()))?;
         let run = Arc::new(run);
         let mut kept = lock(&self.kept);
         kept.insert(0, Kept { id: id.to_owned(), snapshot: snapshot.clone(), run: Arc::clone(&run) });

@@ -7,9 +7,10 @@ mod undecided;
 mod verdicts;
 
 use serde::{Deserialize, Serialize};
-use tresse_experiment::keys::Experiment;
 use tresse_results::record::claim::ClaimResult;
 use tresse_results::record::report::{Report, Status};
+
+use crate::keys::Publication;
 
 pub use numbers::PublishedNumber;
 pub use readings::Tally;
@@ -36,15 +37,15 @@ impl Comparison {
     }
 }
 
-/// The results of `report` for the published numbers and the claims of `experiment`, which may be a newer
-/// text of the one that was run. Empty if it is not judged.
-pub fn comparison(experiment: &Experiment, report: &Report) -> Comparison {
+/// The results of `report` for the published numbers and the claims of its experiment, which may be from a
+/// newer text of it. Empty if it is not judged.
+pub fn comparison(publication: &Publication, report: &Report) -> Comparison {
     let numbers = match report.judged {
-        true => numbers::numbers(&experiment.published, &report.cases),
+        true => numbers::numbers(&publication.published, &report.cases),
         false => Vec::new(),
     };
     let claims = match report.status {
-        Status::Complete if report.judged => verdicts(experiment, &report.profile, &report.cases),
+        Status::Complete if report.judged => verdicts(publication, &report.profile, &report.cases),
         Status::Complete | Status::Running | Status::Partial => Vec::new(),
     };
     let summary = Tally { wall_s: report.wall_s, ..tally(&[(&report.experiment, &claims, &numbers)]) };

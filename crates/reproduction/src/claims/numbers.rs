@@ -2,10 +2,10 @@
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use tresse_experiment::keys::claims::{Kind, Published, PublishedValue};
 use tresse_results::record::results::CaseResult;
 
 use super::select;
+use crate::keys::claims::{Kind, Published, PublishedValue};
 
 /// How far ours may be from a published number, as a share of it.
 const NEAR: f64 = 0.2;

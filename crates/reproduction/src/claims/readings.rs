@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use tresse_experiment::keys::claims::Verdict;
+use tresse_results::record::claim::Verdict;
 
 use super::{ClaimResult, PublishedNumber};
 

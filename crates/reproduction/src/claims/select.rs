@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use tresse_experiment::keys::claims::Selector;
 use tresse_lab::metric::intervals::half_width_95;
 use tresse_results::record::metric::Metric;
 use tresse_results::record::results::{CaseResult, WindowResult, is};
+
+use crate::keys::claims::Selector;
 
 /// A value under every seed.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,19 +1,19 @@
 //! The values that keep inconclusive claims undecided, and how many times narrower their intervals have to
 //! be.
 
-use tresse_experiment::keys::Experiment;
-use tresse_experiment::keys::claims::Verdict;
 use tresse_experiment::keys::stopping_rule::NARROW;
 use tresse_lab::stopping_rule::Undecided;
+use tresse_results::record::claim::Verdict;
 use tresse_results::record::results::CaseResult;
 
 use super::verdicts::{Found, deciding, found, judged};
+use crate::keys::Publication;
 
 /// The values in `cases` that more seeds may decide: those of inconclusive claims with a bound in their
 /// interval, unless it is narrow. Claims that contradict their own paper are left out.
-pub(crate) fn undecided(experiment: &Experiment, cases: &[CaseResult]) -> Vec<Undecided> {
+pub(crate) fn undecided(publication: &Publication, cases: &[CaseResult]) -> Vec<Undecided> {
     let mut undecided = Vec::new();
-    for claim in experiment.claims.iter().filter(|claim| claim.contradicts.is_none()) {
+    for claim in publication.claims.iter().filter(|claim| claim.contradicts.is_none()) {
         let decides = judged(claim, cases).and_then(|all| Some(deciding(claim, &all)?.found.verdict));
         if decides != Some(Verdict::Inconclusive) {
             continue;
@@ -94,7 +94,7 @@ size = "1MB"
 
     fn of(claims: &str, cases: &[CaseResult]) -> Vec<Undecided> {
         let text = FILE.to_owned() + claims;
-        undecided(&toml::from_str(&text).expect("an experiment"), cases)
+        undecided(&toml::from_str(&text).expect("claims"), cases)
     }
 
     fn claim(keys: &str) -> String {

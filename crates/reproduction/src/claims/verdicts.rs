@@ -2,18 +2,18 @@
 
 use std::cmp::Ordering;
 
-use tresse_experiment::keys::Experiment;
-use tresse_experiment::keys::claim_forms::{Bounds, Compare, Form};
-use tresse_experiment::keys::claims::{Claim, Jumps, Order, Selector, Verdict};
-use tresse_results::record::claim::Share;
+use tresse_results::record::claim::{Share, Verdict};
 use tresse_results::record::results::CaseResult;
 
 use super::ClaimResult;
 use super::select::{self, Values};
+use crate::keys::Publication;
+use crate::keys::claims::{Claim, Jumps, Order, Selector};
+use crate::keys::forms::{Bounds, Compare, Form};
 
-/// The claims of `experiment` whose cases are among `cases`, and whether they hold; `profile` is the name of
+/// The claims of `publication` whose cases are among `cases`, and whether they hold; `profile` is the name of
 /// the profile that was run.
-pub(crate) fn verdicts(experiment: &Experiment, profile: &str, cases: &[CaseResult]) -> Vec<ClaimResult> {
+pub(crate) fn verdicts(publication: &Publication, profile: &str, cases: &[CaseResult]) -> Vec<ClaimResult> {
     let result = |claim: &Claim| {
         let all = judged(claim, cases)?;
         let Judged { statement, found, .. } = deciding(claim, &all)?;
@@ -40,7 +40,7 @@ pub(crate) fn verdicts(experiment: &Experiment, profile: &str, cases: &[CaseResu
             why: found.why.clone(),
         })
     };
-    experiment.claims.iter().filter_map(result).collect()
+    publication.claims.iter().filter_map(result).collect()
 }
 
 /// A case of a claim, judged separately.

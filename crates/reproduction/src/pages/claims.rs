@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use tresse_experiment::keys::claims::{Claim, Verdict};
-use tresse_results::record::claim::{ClaimResult, Share};
+use tresse_results::record::claim::{ClaimResult, Share, Verdict};
 
 use super::Reproduced;
 use super::markdown::{counted, details};
 use super::readings::Sentence;
 use super::whys::{Anchors, Whys};
+use crate::keys::claims::Claim;
 use crate::metric_display;
 
 /// If more lines than this are claims that hold, they are folded.

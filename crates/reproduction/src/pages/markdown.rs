@@ -1,8 +1,7 @@
 //! Common parts of pages: tables, commands, times, and the names of a paper's figures.
 
-use tresse_experiment::keys::Experiment;
-
 use super::Reproduced;
+use crate::PaperExperiment;
 
 pub(super) fn row(cells: &[String]) -> String {
     format!("| {} |\n", cells.join(" | "))
@@ -62,7 +61,7 @@ pub(super) fn file(name: &str) -> &str {
 }
 
 /// The tables and figures of an experiment.
-pub(super) fn rows(name: &str, experiment: &Experiment) -> Vec<String> {
+pub(super) fn rows(name: &str, experiment: &PaperExperiment) -> Vec<String> {
     experiment.rows.clone().unwrap_or_else(|| vec![file(name).to_owned()])
 }
 

@@ -19,12 +19,14 @@ use sha2::{Digest, Sha256};
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::read::changes::Change;
-use tresse_experiment::{Profile, find, load};
+use tresse_experiment::{Owners, Profile, find};
 use tresse_results::record::claim::ClaimResult;
 use tresse_results::record::report::{Report, Status};
-use tresse_results::store::finished::{Finished, State};
+use tresse_results::store::finished::{Finished, State, of_another_version};
 
 use crate::claims::{Comparison, Judged, Tally, tally};
+use crate::keys::OWNERS;
+use crate::paper_experiment::PaperExperiment;
 pub use paper_page::papers;
 pub use real::{Testbed, real};
 pub use scoreboard::page as scoreboard;
@@ -156,24 +158,29 @@ impl Reproduced {
     ///
     /// # Errors
     /// If there is none, or one from another version of Tresse.
-    pub fn read(out: &Path, judge: bool) -> Result<(Experiment, Self), Diagnostic> {
-        let (experiment, own) = Self::of(Finished::read(out)?, judge);
+    pub fn read(out: &Path, owners: Owners, judge: bool) -> Result<(PaperExperiment, Self), Diagnostic> {
+        let (experiment, own) = Self::of(Finished::read(out, owners)?, judge)?;
         Ok((experiment, Self { testbed: Testbed::read(out)?, ..own }))
     }
 
     /// The comparison of a run, with its experiment from the current file, if that would run the same.
-    pub fn of(finished: Finished, judge: bool) -> (Experiment, Self) {
-        let Finished { mut report, mut experiment, resolved, state, .. } = finished;
+    ///
+    /// # Errors
+    /// If its published numbers and claims are not as this version of Tresse writes them.
+    pub fn of(finished: Finished, judge: bool) -> Result<(PaperExperiment, Self), Diagnostic> {
+        let Finished { name, mut report, mut experiment, resolved, state, .. } = finished;
         report.judged |= judge;
         let mut resolved = serde_json::to_value(&resolved).expect("TOML is plain data");
         if let Some((newer, text)) = newer(&report, &resolved) {
             (experiment, resolved) = (newer, text);
         }
+        let experiment = PaperExperiment::of(&experiment);
+        let experiment = experiment.map_err(|wrong| of_another_version(&name, &wrong.message))?;
         let fewest = report.fewest_seeds();
         let own = Self {
             fewest_replications: (fewest < report.replications).then_some(fewest),
             settings: fingerprint(resolved),
-            comparison: crate::claims::comparison(&experiment, &report),
+            comparison: crate::claims::comparison(&experiment.publication, &report),
             experiment: report.experiment,
             profile: report.profile,
             seed: report.seed,
@@ -189,13 +196,13 @@ impl Reproduced {
             state,
             testbed: None,
         };
-        (experiment, own)
+        Ok((experiment, own))
     }
 }
 
 /// The experiment of a run from the current file, and its source, if that would run the same.
 fn newer(report: &Report, resolved: &Value) -> Option<(Experiment, Value)> {
-    let loaded = load(find(&report.experiment).ok()?, profile(&report.profile)?, &[]).ok()?;
+    let loaded = OWNERS.load(find(&report.experiment).ok()?, profile(&report.profile)?, &[]).ok()?;
     let text = serde_json::to_value(&loaded.resolved).expect("TOML is plain data");
     runs_alike(resolved.clone(), text.clone()).then_some((loaded.experiment, text))
 }

@@ -1,13 +1,13 @@
 //! Published numbers next to ours: the rows of a table, and the tables of a paper's page.
 
-use tresse_experiment::keys::Experiment;
-use tresse_experiment::keys::claims::{Kind, PublishedValue};
 use tresse_results::record::results::is;
 
 use super::Reproduced;
 use super::markdown::{cell, counted, details, row, rule};
 use super::whys::Whys;
+use crate::PaperExperiment;
 use crate::claims::PublishedNumber;
+use crate::keys::claims::{Kind, PublishedValue};
 use crate::metric_display;
 
 /// More rows than this are folded.
@@ -56,9 +56,13 @@ impl Row<'_> {
 }
 
 /// Every published number of `experiment`, in the order of the file.
-pub(super) fn all<'a>(experiment: &'a Experiment, results: &[&'a Reproduced]) -> Vec<Row<'a>> {
-    let numbers =
-        experiment.published.values.iter().flat_map(|value| value.numbers().map(move |n| (value, n)));
+pub(super) fn all<'a>(experiment: &'a PaperExperiment, results: &[&'a Reproduced]) -> Vec<Row<'a>> {
+    let numbers = experiment
+        .publication
+        .published
+        .values
+        .iter()
+        .flat_map(|value| value.numbers().map(move |n| (value, n)));
     let rows = numbers.map(|(value, (metric, published))| {
         let own = |result: &&'a Reproduced| {
             let mut numbers = result.comparison.numbers.iter();
@@ -96,7 +100,7 @@ pub(super) fn is_of(number: &PublishedNumber, value: &PublishedValue) -> bool {
 
 /// The tables of a paper's page, one for each metric. `whys` learns why numbers differ, at `place`.
 pub(super) fn tables(
-    experiment: &Experiment,
+    experiment: &PaperExperiment,
     results: &[&Reproduced],
     place: &str,
     whys: &mut Whys,
@@ -118,11 +122,11 @@ pub(super) fn tables(
         tables.push(table(metric, &own, results, place, whys));
     }
     let tables = tables.join("\n");
-    let testbed = match experiment.published.kind {
+    let testbed = match experiment.publication.published.kind {
         Kind::Simulation => "",
         Kind::Testbed => " (measured on a testbed, so compared as ratios only)",
     };
-    let source = &experiment.published.source;
+    let source = &experiment.publication.published.source;
     if rows.len() <= MANY {
         return format!("Numbers of {source}{testbed}:\n\n{tables}");
     }

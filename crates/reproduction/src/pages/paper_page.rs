@@ -3,21 +3,20 @@
 
 use std::collections::BTreeSet;
 
-use tresse_experiment::Profile;
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::Experiment;
-use tresse_experiment::keys::claims::Claim;
-use tresse_experiment::keys::figures::Figure;
 use tresse_results::record::report::{MODEL_VERSION, Status};
 
 use super::claims::Teller;
 use super::markdown::{command, counted, duration, file, row_name, rows};
 use super::readings::{ByName, Sentence, by_name, root, sentences};
-use super::stored::built_in;
+use super::stored::paper_experiment;
 use super::whys::{Anchors, Whys};
 use super::{NOT_JUDGED, Reproduced, Runs, Stored, changed_line, numbers};
+use crate::PaperExperiment;
 use crate::claims::Tally;
+use crate::keys::claims::Claim;
 use crate::paper::{self, Paper};
+use crate::paper_experiment::Figure;
 
 /// The papers' pages, by their paths from `docs/`. `drawn` are the names of the files in `docs/reproduction/figures/`: a
 /// figure is on its page as soon as it exists.
@@ -53,9 +52,9 @@ counted apart.
 
 /// The page of a paper.
 fn of_paper(paper: Paper, stored: &[&Stored], drawn: &BTreeSet<String>) -> Result<String, Diagnostic> {
-    let mut experiments: Vec<(&str, Experiment)> = Vec::new();
+    let mut experiments: Vec<(&str, PaperExperiment)> = Vec::new();
     for name in paper.experiments() {
-        experiments.push((name, built_in(name, Profile::Full)?.experiment));
+        experiments.push((name, paper_experiment(name)?));
     }
     let anchors = Anchors::of(&experiments);
     let mut whys = Whys::default();
@@ -171,7 +170,7 @@ fn links(paper: Paper, stored: &[&Stored]) -> String {
 }
 
 /// The experiments with their counts: those of the paper's figures, then the others.
-fn contents(experiments: &[(&str, Experiment)], stored: &[&Stored]) -> String {
+fn contents(experiments: &[(&str, PaperExperiment)], stored: &[&Stored]) -> String {
     let mut text = String::new();
     let mut is_beyond = false;
     for (name, experiment) in experiments {
@@ -208,7 +207,7 @@ fn counts(tally: &Tally) -> String {
 }
 
 /// `Fig. 8: what it shows`.
-fn heading(name: &str, experiment: &Experiment) -> String {
+fn heading(name: &str, experiment: &PaperExperiment) -> String {
     let rows = rows(name, experiment);
     let names: Vec<String> = rows.iter().map(|row| row_name(row)).filter(|name| name.contains(' ')).collect();
     match names.is_empty() {
@@ -221,7 +220,7 @@ fn heading(name: &str, experiment: &Experiment) -> String {
 fn section<'a>(
     paper: Paper,
     name: &str,
-    experiment: &'a Experiment,
+    experiment: &'a PaperExperiment,
     results: &[&Reproduced],
     all: &ByName<'a>,
     drawn: &BTreeSet<String>,
@@ -231,7 +230,7 @@ fn section<'a>(
     text += &ran(name, results);
     let judged: Vec<&Reproduced> = results.iter().copied().filter(|result| result.judged).collect();
     let is_apart = |claim: &&Claim| claim.contradicts.is_some();
-    let own = sentences(name, experiment.claims.iter().filter(|claim| !is_apart(claim)), all);
+    let own = sentences(name, experiment.publication.claims.iter().filter(|claim| !is_apart(claim)), all);
     // The row that gives the file its name has no separate place.
     let mut rows = rows(name, experiment);
     rows.sort_by_key(|row| row != file(name));
@@ -270,8 +269,13 @@ fn section<'a>(
             text += &format!("\n{}", teller.list(name, &of_row, &judged));
         }
     }
-    let apart: Vec<String> =
-        experiment.claims.iter().filter(is_apart).map(|claim| format!("`{}`", claim.id)).collect();
+    let apart: Vec<String> = experiment
+        .publication
+        .claims
+        .iter()
+        .filter(is_apart)
+        .map(|claim| format!("`{}`", claim.id))
+        .collect();
     if !apart.is_empty() {
         let verb = if apart.len() == 1 { "contradicts its" } else { "contradict their" };
         text += &format!("\n{} [{verb} own paper](#contradictions).\n", apart.join(", "));
@@ -333,7 +337,7 @@ fn names(source: &str, row: &str) -> bool {
 
 /// The claims that contradict the paper, each with its result in every experiment; empty if there are none.
 fn contradictions(
-    experiments: &[(&str, Experiment)],
+    experiments: &[(&str, PaperExperiment)],
     stored: &[&Stored],
     all: &ByName,
     teller: &mut Teller,
@@ -342,7 +346,7 @@ fn contradictions(
     for (name, experiment) in experiments {
         let results: Vec<&Reproduced> =
             stored.iter().filter_map(|s| s.of(name)).filter(|result| result.judged).collect();
-        for claim in experiment.claims.iter().filter(|claim| claim.contradicts.is_some()) {
+        for claim in experiment.publication.claims.iter().filter(|claim| claim.contradicts.is_some()) {
             let (mark, value) = teller.told(name, claim, &results);
             let place = format!("[{0}](#{0}) {mark}{value}", file(name));
             let key = root(name, claim);

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tresse_experiment::keys::Experiment;
-use tresse_experiment::keys::claims::Claim;
+use crate::PaperExperiment;
+use crate::keys::claims::Claim;
 
 /// More words than this are too long for the name of a reading.
 const LONG: usize = 10;
@@ -28,8 +28,9 @@ impl<'a> Sentence<'a> {
 /// The claims of a paper by their full names, such as `xmp/table1 xmp2-beats-lia2`.
 pub(super) type ByName<'a> = BTreeMap<String, &'a Claim>;
 
-pub(super) fn by_name<'a>(experiments: &'a [(&str, Experiment)]) -> ByName<'a> {
-    let claims = experiments.iter().flat_map(|(name, e)| e.claims.iter().map(move |claim| (name, claim)));
+pub(super) fn by_name<'a>(experiments: &'a [(&str, PaperExperiment)]) -> ByName<'a> {
+    let claims =
+        experiments.iter().flat_map(|(name, e)| e.publication.claims.iter().map(move |claim| (name, claim)));
     claims.map(|(name, claim)| (format!("{name} {}", claim.id), claim)).collect()
 }
 

@@ -1,19 +1,20 @@
 //! An experiment's section alone, for including a result in another page: numbers and claims next to the
 //! published ones, and why they differ.
 
-use tresse_experiment::keys::Experiment;
-use tresse_experiment::keys::claims::{Kind, Verdict};
+use tresse_results::record::claim::Verdict;
 use tresse_results::record::report::Status;
 
 use super::markdown::{cell, command, counted, duration, row, row_name, rows, rule};
 use super::{NOT_JUDGED, Reproduced, changed_line, numbers};
+use crate::PaperExperiment;
+use crate::keys::claims::Kind;
 use crate::metric_display;
 
 /// The section of the experiment `name` in Markdown: its title, its names in the paper, the commands, a table
 /// of numbers and one of claims with columns for each of `results`, each from a different profile or from
 /// real hosts, and a sentence for every difference. The sentences are those of `experiment`, which should be
 /// unchanged from the file.
-pub fn section(name: &str, experiment: &Experiment, results: &[&Reproduced]) -> String {
+pub fn section(name: &str, experiment: &PaperExperiment, results: &[&Reproduced]) -> String {
     let mut text = format!("### {}\n\n", experiment.title);
     let rows = rows(name, experiment);
     text += &match rows.is_empty() {
@@ -74,8 +75,8 @@ fn of_result(what: &str, result: &Reproduced, results: &[&Reproduced]) -> String
 }
 
 /// The published numbers, ours from each of the results, and why some differ.
-fn numbers(experiment: &Experiment, results: &[&Reproduced]) -> String {
-    let published = &experiment.published;
+fn numbers(experiment: &PaperExperiment, results: &[&Reproduced]) -> String {
+    let published = &experiment.publication.published;
     if published.values.is_empty() {
         return String::new();
     }
@@ -111,8 +112,8 @@ fn numbers(experiment: &Experiment, results: &[&Reproduced]) -> String {
 }
 
 /// The claims, the verdicts from each of the results, and why some do not hold.
-fn claims(experiment: &Experiment, results: &[&Reproduced]) -> String {
-    if experiment.claims.is_empty() {
+fn claims(experiment: &PaperExperiment, results: &[&Reproduced]) -> String {
+    if experiment.publication.claims.is_empty() {
         return String::new();
     }
     let mut head = vec!["claim".to_owned()];
@@ -120,7 +121,7 @@ fn claims(experiment: &Experiment, results: &[&Reproduced]) -> String {
         head.extend(["verdict", "value"].map(|what| of_result(what, result, results)));
     }
     let mut text = row(&head) + &rule(&head);
-    for claim in &experiment.claims {
+    for claim in &experiment.publication.claims {
         let source = claim.source.as_ref().map(|s| format!(" ({s})")).unwrap_or_default();
         // Other readings are below the sentence itself.
         let mark = if claim.reading_of.is_some() { "↳ " } else { "" };
@@ -143,7 +144,7 @@ fn claims(experiment: &Experiment, results: &[&Reproduced]) -> String {
         }
         text += &row(&cells);
     }
-    let reasons = experiment.claims.iter().flat_map(|claim| {
+    let reasons = experiment.publication.claims.iter().flat_map(|claim| {
         let proof = claim.contradicts.as_ref().map(|proof| format!("contradicts its own paper. {proof}"));
         [proof, claim.because.clone()].into_iter().flatten().map(move |reason| (claim, reason))
     });
@@ -161,6 +162,7 @@ mod tests {
 
     use super::super::Testbed;
     use super::*;
+    use crate::keys::OWNERS;
 
     const FILE: &str = r#"
 title = "Two senders"
@@ -203,8 +205,9 @@ expected = "does not hold"
 because = "It loses less."
 "#;
 
-    fn experiment() -> Experiment {
-        toml::from_str(FILE).expect("an experiment")
+    fn experiment() -> PaperExperiment {
+        let keys = OWNERS.keys_of(&toml::from_str(FILE).expect("tables")).expect("an experiment");
+        PaperExperiment::of(&keys).expect("of a paper")
     }
 
     /// A result with this `goodput` for LIA.

@@ -10,7 +10,9 @@ use tresse_results::record::report::MODEL_VERSION;
 
 use super::numbers::is_of;
 use super::{Reproduced, Reproduction, fingerprint, profile};
+use crate::keys::{OWNERS, Publication};
 use crate::paper::{self, Paper};
+use crate::paper_experiment::PaperExperiment;
 
 /// The kind of runs of a paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +104,7 @@ impl Stored {
             match (self.of(name), self.runs) {
                 (Some(own), _) => {
                     let profile = profile(&own.profile).unwrap_or(Profile::Quick);
-                    let differences = differences(own, &built_in(name, profile)?);
+                    let differences = differences(own, &built_in(name, profile)?)?;
                     stale.extend(differences.into_iter().map(|d| format!("{name}: {d}")));
                 }
                 (None, Runs::Simulated(_)) => stale.push(format!("{name}: it has no stored results")),
@@ -117,11 +119,18 @@ impl Stored {
 }
 
 pub(super) fn built_in(name: &str, profile: Profile) -> Result<Loaded, Diagnostic> {
-    tresse_experiment::load(tresse_experiment::find(name)?, profile, &[])
+    OWNERS.load(tresse_experiment::find(name)?, profile, &[])
+}
+
+/// A built-in experiment, as the paper's page tells of it.
+pub(super) fn paper_experiment(name: &str) -> Result<PaperExperiment, Diagnostic> {
+    let loaded = built_in(name, Profile::Full)?;
+    PaperExperiment::of(&loaded.experiment).map_err(|wrong| loaded.error(wrong))
 }
 
 /// How kept results differ from the current file. The model and the expected verdicts apply to the simulator.
-fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
+fn differences(own: &Reproduced, loaded: &Loaded) -> Result<Vec<String>, Diagnostic> {
+    let publication = Publication::of(&loaded.experiment).map_err(|wrong| loaded.error(wrong))?;
     let mut differences = Vec::new();
     let resolved = serde_json::to_value(&loaded.resolved).expect("TOML is plain data");
     if own.settings != fingerprint(resolved) {
@@ -132,7 +141,7 @@ fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
         differences.push(format!("it was run with model version {}, not {MODEL_VERSION}", own.model_version));
     }
     let claims = &own.comparison.claims;
-    for claim in &loaded.experiment.claims {
+    for claim in &publication.claims {
         let expected = claim.expected.of(&own.profile);
         match claims.iter().find(|c| c.id == claim.id) {
             None => differences.push(format!("the claim {} was not judged", claim.id)),
@@ -143,7 +152,7 @@ fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
             Some(_) => {}
         }
     }
-    for value in &loaded.experiment.published.values {
+    for value in &publication.published.values {
         if !own.comparison.numbers.iter().any(|number| is_of(number, value)) {
             let case = [
                 Some(value.scheme.clone()),
@@ -154,7 +163,7 @@ fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
             differences.push(format!("a published number of {case} has no counterpart"));
         }
     }
-    differences
+    Ok(differences)
 }
 
 /// How long every experiment took, for `papers/results/times.toml`, to estimate remaining times.
@@ -175,7 +184,7 @@ pub fn times(stored: &[Stored]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use tresse_experiment::keys::claims::Verdict;
+    use tresse_results::record::claim::Verdict;
 
     use super::*;
 

@@ -3,9 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tresse_experiment::keys::Experiment;
-
 use super::markdown::{counted, file};
+use crate::PaperExperiment;
 
 /// The sentences of a paper in the order in which its page refers to them.
 #[derive(Debug, Default)]
@@ -72,19 +71,20 @@ pub(super) struct Anchors {
 
 impl Anchors {
     /// The anchors of a paper's experiments, by name.
-    pub(super) fn of(experiments: &[(&str, Experiment)]) -> Self {
+    pub(super) fn of(experiments: &[(&str, PaperExperiment)]) -> Self {
         let mut own = Self::default();
         for is_reading in [false, true] {
             for (name, experiment) in experiments {
-                let claims = experiment.claims.iter().filter(|c| c.reading_of.is_some() == is_reading);
+                let claims =
+                    experiment.publication.claims.iter().filter(|c| c.reading_of.is_some() == is_reading);
                 for claim in claims.filter(|claim| claim.id.contains('-')) {
                     own.claims.entry(claim.id.clone()).or_default().push((*name).to_owned());
                 }
             }
         }
         for (name, experiment) in experiments {
-            let of_claims = experiment.claims.iter().flat_map(|c| [&c.because, &c.contradicts]);
-            let of_numbers = experiment.published.values.iter().map(|value| &value.differs);
+            let of_claims = experiment.publication.claims.iter().flat_map(|c| [&c.because, &c.contradicts]);
+            let of_numbers = experiment.publication.published.values.iter().map(|value| &value.differs);
             for sentence in of_claims.chain(of_numbers).flatten() {
                 let named = words(sentence).filter_map(|word| own.find(word, name));
                 own.named.extend(named.collect::<Vec<_>>());

@@ -1,19 +1,21 @@
 //! The built-in experiments, and the effects of profiles and settings on them.
 
 use serde_json::Value;
-use tresse_experiment::{Plan, Profile, find, load, resolve};
+use tresse_experiment::{Plan, Profile, find};
 use tresse_lab::{Options, Watch, optimum};
 use tresse_reproduction::run;
 use tresse_results::Report;
 
+use crate::OWNERS;
+
 #[test]
 fn the_quick_profile_cuts_rounds_and_says_so() {
-    let quick = load(find("xmp/table1").expect("built in"), Profile::Quick, &[]).expect("valid");
+    let quick = OWNERS.load(find("xmp/table1").expect("built in"), Profile::Quick, &[]).expect("valid");
     assert_eq!(quick.experiment.workloads["permutation"].own["rounds"].as_integer(), Some(4));
     let cut = ("workloads.permutation.rounds", "16", "4");
     let cuts: Vec<_> = quick.cuts.iter().map(|(a, b, c)| (a.as_str(), b.as_str(), c.as_str())).collect();
     assert!(cuts.contains(&cut), "{cuts:?}");
-    let full = load(find("xmp/table1").expect("built in"), Profile::Full, &[]).expect("valid");
+    let full = OWNERS.load(find("xmp/table1").expect("built in"), Profile::Full, &[]).expect("valid");
     assert_eq!(full.experiment.workloads["permutation"].own["rounds"].as_integer(), Some(16));
 }
 
@@ -21,8 +23,10 @@ fn the_quick_profile_cuts_rounds_and_says_so() {
 fn settings_come_after_the_profile() {
     let settings = ["workloads.permutation.rounds=7", "fabric.k=4", "schemes.xmp.parameters.beta=6"];
     let settings = settings.map(str::to_owned);
-    let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
-    let plan = resolve(&loaded, &["scheme=xmp", "pattern=permutation"].map(str::to_owned)).expect("valid");
+    let loaded =
+        OWNERS.load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
+    let plan =
+        OWNERS.resolve(&loaded, &["scheme=xmp", "pattern=permutation"].map(str::to_owned)).expect("valid");
     assert_eq!(plan.fabric().hosts(), 16);
     assert_eq!(plan.cases.len(), 2);
     assert!(plan.cases.iter().all(|c| c.bound_schemes[0].controllers.values()[0] == 6));
@@ -30,9 +34,9 @@ fn settings_come_after_the_profile() {
 
 #[test]
 fn filters_combine() {
-    let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &[]).expect("valid");
+    let loaded = OWNERS.load(find("xmp/table1").expect("built in"), Profile::Quick, &[]).expect("valid");
     let only = ["scheme=xmp,lia", "subflows=4", "pattern=permutation"].map(str::to_owned);
-    let plan = resolve(&loaded, &only).expect("valid");
+    let plan = OWNERS.resolve(&loaded, &only).expect("valid");
     let labels: Vec<_> = plan.cases.iter().map(|c| c.label()).collect();
     assert_eq!(labels, ["lia-4 permutation", "xmp-4 permutation"]);
 }
@@ -48,8 +52,8 @@ fn a_case_is_called_by_its_own_scheme() {
         "profile.quick={}",
     ];
     let settings = settings.map(str::to_owned);
-    let loaded = load(find("xmp/table1").expect("built in"), Profile::Full, &settings).expect("valid");
-    let plan = resolve(&loaded, &[]).expect("valid");
+    let loaded = OWNERS.load(find("xmp/table1").expect("built in"), Profile::Full, &settings).expect("valid");
+    let plan = OWNERS.resolve(&loaded, &[]).expect("valid");
     let labels: Vec<_> = plan.cases.iter().map(|c| c.label()).collect();
     assert_eq!(labels, ["lia-2 w", "lia-4 w", "xmp-2 w", "xmp-4 w"]);
 }
@@ -57,8 +61,9 @@ fn a_case_is_called_by_its_own_scheme() {
 #[test]
 fn the_table_names_metrics_that_there_are() {
     let settings = [r#"measure.table=["fct_mean_s", "fct_p98_s"]"#.to_owned()];
-    let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
-    let message = resolve(&loaded, &[]).expect_err("there is no fct_p98_s").to_string();
+    let loaded =
+        OWNERS.load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
+    let message = OWNERS.resolve(&loaded, &[]).expect_err("there is no fct_p98_s").to_string();
     assert!(message.contains("no metric `fct_p98_s`; did you mean `fct_p99_s`?"), "{message}");
 }
 
@@ -66,9 +71,10 @@ fn the_table_names_metrics_that_there_are() {
 fn rack_to_rack(settings: &[&str], only: &str, replications: u32) -> Report {
     let small = ["fabric.k=4", "workloads.permutation.pattern=rack-to-rack"];
     let settings: Vec<String> = small.iter().chain(settings).map(|&s| s.to_owned()).collect();
-    let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
+    let loaded =
+        OWNERS.load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
     let only = [only, "pattern=permutation"].map(str::to_owned);
-    let plan = resolve(&loaded, &only).unwrap_or_else(|e| panic!("{e}"));
+    let plan = OWNERS.resolve(&loaded, &only).unwrap_or_else(|e| panic!("{e}"));
     let out = tempfile::tempdir().expect("a temporary folder");
     let (replications, out) = (replications.into(), out.path().to_owned());
     let options = Options {
@@ -114,8 +120,10 @@ fn managed(manager: &str) -> Result<Plan, String> {
     ];
     let mut source = find("xmp/table1").expect("built in");
     source.text = source.text.replace("subflows = 1\n", "");
-    let loaded = load(source, Profile::Quick, &settings).expect("valid");
-    resolve(&loaded, &["scheme=dctcp", "pattern=permutation"].map(str::to_owned)).map_err(|e| e.to_string())
+    let loaded = OWNERS.load(source, Profile::Quick, &settings).expect("valid");
+    OWNERS
+        .resolve(&loaded, &["scheme=dctcp", "pattern=permutation"].map(str::to_owned))
+        .map_err(|e| e.to_string())
 }
 
 #[test]
@@ -135,13 +143,15 @@ fn without_a_number_of_subflows_there_are_as_many_as_declared() {
 #[test]
 fn a_case_whose_path_manager_decides_is_on_no_axis_of_subflows() {
     let settings = ["schemes.lia.subflows=1", "schemes.lia.path_manager=opn", "measure.samples=10ms"];
-    let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings.map(str::to_owned));
+    let loaded =
+        OWNERS.load(find("xmp/table1").expect("built in"), Profile::Quick, &settings.map(str::to_owned));
     let loaded = loaded.expect("valid");
-    let all = resolve(&loaded, &[]).expect("valid");
+    let all = OWNERS.resolve(&loaded, &[]).expect("valid");
     assert!(all.cases.iter().any(|c| c.label() == "lia permutation" && c.axes().len() == 2));
-    let one = resolve(&loaded, &["subflows=1", "pattern=permutation"].map(str::to_owned)).expect("valid");
+    let one =
+        OWNERS.resolve(&loaded, &["subflows=1", "pattern=permutation"].map(str::to_owned)).expect("valid");
     assert_eq!(one.cases.iter().map(|c| c.label()).collect::<Vec<_>>(), ["dctcp-1 permutation"]);
-    let message = resolve(&loaded, &["scheme=lia".to_owned(), "subflows=1".to_owned()]);
+    let message = OWNERS.resolve(&loaded, &["scheme=lia".to_owned(), "subflows=1".to_owned()]);
     let message = message.expect_err("lia has no number").to_string();
     assert!(message.contains("there is no axis `subflows`"), "{message}");
 }
@@ -175,9 +185,9 @@ fn a_small_round_of_a_large_fabric_has_an_optimum() {
 fn links_that_change_have_an_optimum_for_each_state() {
     let mut source = find("xmp/table1").expect("built in");
     source.text += "[[changes]]\nat = \"1ms\"\nlink = [\"host 0\", \"edge 0\"]\nrate = \"500Mbps\"\n";
-    let loaded = load(source, Profile::Quick, &["fabric.k=4".to_owned()]).expect("valid");
+    let loaded = OWNERS.load(source, Profile::Quick, &["fabric.k=4".to_owned()]).expect("valid");
     let only = ["scheme=xmp", "pattern=permutation"].map(str::to_owned);
-    let plan = resolve(&loaded, &only).unwrap_or_else(|e| panic!("{e}"));
+    let plan = OWNERS.resolve(&loaded, &only).unwrap_or_else(|e| panic!("{e}"));
     // Before the change and after it: host 0 has half of its link then.
     let cases = optimum(&loaded, &plan, Profile::Quick, 1, 1, &|| ()).cases;
     assert_eq!(cases.iter().map(|c| c.since_s).collect::<Vec<_>>(), [0.0, 0.001, 0.0, 0.001].map(Some));
@@ -197,8 +207,9 @@ fn a_path_manager_that_cannot_run_is_refused() {
     ] {
         let settings =
             [format!("schemes.lia.path_manager={manager}"), format!("schemes.lia.subflows={subflows}")];
-        let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
-        let message = resolve(&loaded, &[]).expect_err(manager).to_string();
+        let loaded =
+            OWNERS.load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
+        let message = OWNERS.resolve(&loaded, &[]).expect_err(manager).to_string();
         assert!(message.contains(expected), "{manager}: {message}");
     }
 }

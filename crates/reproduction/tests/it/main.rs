@@ -8,3 +8,8 @@ mod reading;
 mod references;
 mod reproduction;
 mod rows;
+
+use tresse_experiment::Owners;
+
+/// How experiments are read here: with their published numbers and claims.
+const OWNERS: Owners = Owners::some(&[tresse_reproduction::OWNER]);

@@ -1,9 +1,11 @@
 //! Published numbers and claims of parts of a case.
 
-use tempfile::TempDir;
-use tresse_experiment::{Profile, Source, load, resolve};
+use tresse_experiment::{Loaded, Profile, Source};
+use tresse_lab::{Options, Watch};
+use tresse_reproduction::Publication;
+use tresse_results::Report;
 
-use crate::reading::{measure, plan};
+use crate::OWNERS;
 
 /// Two flows in a pod and one between pods, in two groups; two schemes side by side.
 const EXPERIMENT: &str = r#"
@@ -36,6 +38,29 @@ size = "20kB"
 scheme = "lia"
 "#;
 
+/// The experiment and its results, with what was published.
+fn judged(source: Source) -> (Loaded, Report) {
+    let loaded = OWNERS.load(source, Profile::Full, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let plan = OWNERS.resolve(&loaded, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let options = Options {
+        profile: Profile::Full,
+        seed: 1,
+        replications: 1.into(),
+        parallel: 1,
+        threads: 1,
+        out: None,
+        judge: false,
+        figure: None,
+    };
+    let watch = Watch::new(&plan, &options).expect("one seed");
+    let report = tresse_reproduction::measure(&loaded, &plan, &options, &watch).expect("it runs");
+    (loaded, report)
+}
+
+fn publication(loaded: &Loaded) -> Publication {
+    Publication::of(&loaded.experiment).expect("it was checked")
+}
+
 fn source(more: &str) -> Source {
     Source { name: "t.toml".to_owned(), text: format!("{EXPERIMENT}{more}") }
 }
@@ -66,9 +91,7 @@ left = { scheme = "reno", pattern = "list", size = "above 1MB" }
 right = { scheme = "lia-2", pattern = "apart" }
 ratio_below = 1
 "#;
-    let dir = TempDir::new().expect("a temporary folder");
-    let plan = plan(source(more), &[]);
-    let report = measure(&plan, dir.path(), 1, 1);
+    let (loaded, report) = judged(source(more));
     let [list, apart] = &report.cases[..] else { panic!("two cases") };
     let published = |case| serde_json::to_value(case).expect("it can be written");
     assert_eq!(
@@ -80,10 +103,27 @@ ratio_below = 1
     });
     assert_eq!(serde_json::to_value(&list.published_by).expect("it can be written"), parts);
     assert_eq!(apart.published_by["layer"]["core"]["utilisation_max_ratio"], 1.0);
-    let judged = tresse_reproduction::comparison(&plan.0.experiment, &report).claims;
+    let judged = tresse_reproduction::comparison(&publication(&loaded), &report).claims;
     let claims: Vec<_> = judged.iter().map(|c| (c.value, c.holds, c.why.as_deref())).collect();
     let why = "reno-1 list, size above 1MB has no fct_p99_s";
     assert_eq!(claims, [(Some(2.0), Some(true), None), (None, None, Some(why))]);
+}
+
+#[test]
+fn a_number_of_one_variant_is_of_no_other() {
+    let more = "[variants.as-it-is]\n[variants.queue-50.fabric]\nqueue = \"50pkt\"\n[published]\nvalues = \
+                [{ scheme = \"reno\", pattern = \"list\", variant = \"queue-50\", goodput_mean = \"1Gbps\" }]\n";
+    let (_, report) = judged(source(more));
+    let published: Vec<_> = report.cases.iter().map(|case| case.published.len()).collect();
+    assert_eq!(published, [0, 0, 1, 0]);
+    let error = |text: &str| {
+        let loaded = OWNERS.load(source(text), Profile::Full, &[]).expect("it can be read");
+        OWNERS.resolve(&loaded, &[]).expect_err("no such variant").to_string()
+    };
+    let wrong = error(&more.replace("variant = \"queue-50\"", "variant = \"queue-5\""));
+    assert!(wrong.contains("there is no variant `queue-5`; did you mean `queue-50`?"), "{wrong}");
+    let none = error(&more[more.find("[published]").expect("numbers")..]);
+    assert!(none.contains("there is no variant `queue-50`: the experiment has none"), "{none}");
 }
 
 #[test]
@@ -93,8 +133,8 @@ fn parts_that_there_are_not_are_refused() {
             "[[claims]]\nid = \"c\"\ntext = \"c\"\nmetric = \"{metric}\"\nleft = {{ scheme = \"{scheme}\", pattern = \
              \"{pattern}\", {key} }}\nright = {{ scheme = \"reno\" }}\nratio_above = 1\n"
         );
-        let loaded = load(source(&more), Profile::Full, &[]).expect("valid");
-        resolve(&loaded, &[]).expect_err("it is not there").to_string()
+        let loaded = OWNERS.load(source(&more), Profile::Full, &[]).expect("valid");
+        OWNERS.resolve(&loaded, &[]).expect_err("it is not there").to_string()
     };
     for (key, pattern, scheme, metric, message) in [
         (

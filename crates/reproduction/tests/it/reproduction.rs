@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use toml::Value;
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::read::built_in;
+use tresse_reproduction::Publication;
 use tresse_reproduction::pages::{Runs, Stored, papers, scoreboard};
 use tresse_reproduction::paper;
 
@@ -24,7 +26,7 @@ fn drawing(experiment: &str, id: &str) -> String {
 /// The pages as they should be if every figure is drawn.
 static PAGES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let figures = built_in::all().flat_map(|(name, experiment)| {
-        experiment.figures.into_iter().map(move |figure| drawing(name, &figure.id))
+        figures(&experiment).into_iter().map(move |(id, _)| drawing(name, &id))
     });
     papers(&stored(), &figures.collect()).expect("the built-in experiments are valid")
 });
@@ -32,6 +34,17 @@ static PAGES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
 /// The papers' experiments; those of `today` belong to none.
 fn of_papers() -> impl Iterator<Item = (&'static str, Experiment)> {
     built_in::all().filter(|(name, _)| !name.starts_with("today/"))
+}
+
+fn publication(experiment: &Experiment) -> Publication {
+    Publication::of(experiment).expect("the built-in experiments are valid")
+}
+
+/// The names and titles of an experiment's figures.
+fn figures(experiment: &Experiment) -> Vec<(String, String)> {
+    let figures = experiment.owned.get("figures").and_then(|figures| figures.as_array());
+    let text = |figure: &Value, key: &str| figure[key].as_str().expect("a text").to_owned();
+    figures.into_iter().flatten().map(|figure| (text(figure, "id"), text(figure, "title"))).collect()
 }
 
 /// The page of the paper to which an experiment, such as `xmp/fig1`, belongs.
@@ -72,14 +85,15 @@ fn every_experiment_figure_claim_and_number_stands_in_its_page() {
         let page = page(name);
         assert!(page.contains(&format!("\n    tresse run {name}")), "{name}");
         assert!(page.lines().any(|l| l.starts_with("## ") && l.ends_with(&experiment.title)), "{name}");
-        for figure in &experiment.figures {
-            let drawn = format!("![{}](figures/{})", figure.title, drawing(name, &figure.id));
+        for (id, title) in figures(&experiment) {
+            let drawn = format!("![{title}](figures/{})", drawing(name, &id));
             assert_eq!(page.matches(&drawn).count(), 1, "{name}: {drawn}");
         }
-        for claim in experiment.claims.iter().filter(|claim| claim.reading_of.is_none()) {
+        let publication = publication(&experiment);
+        for claim in publication.claims.iter().filter(|claim| claim.reading_of.is_none()) {
             assert!(page.contains(&claim.text), "{name}: {}", claim.id);
         }
-        for value in &experiment.published.values {
+        for value in &publication.published.values {
             let shown = value.goodput_mean.map(|rate| format!("| {:.1} |", rate.0 as f64 / 1e6));
             assert!(page.contains(&shown.unwrap_or_default()), "{name}: {value:?}");
         }
@@ -146,8 +160,9 @@ fn whys(paper: &str) -> String {
 fn every_reason_stands_once() {
     for (name, experiment) in of_papers() {
         let whys = whys(name.split('/').next().expect("a paper"));
-        let proofs = experiment.claims.iter().filter_map(|claim| claim.contradicts.as_deref());
-        let claims = experiment.claims.iter().filter(|claim| !claim.expected.is_to_hold());
+        let publication = publication(&experiment);
+        let proofs = publication.claims.iter().filter_map(|claim| claim.contradicts.as_deref());
+        let claims = publication.claims.iter().filter(|claim| !claim.expected.is_to_hold());
         for sentence in proofs.chain(claims.filter_map(|claim| claim.because.as_deref())) {
             assert!(whys.contains(&sentence.replace('[', "")), "{name}: {sentence}");
         }

@@ -1,8 +1,9 @@
 //! A claim of a paper, judged.
 
+use std::fmt;
+
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tresse_experiment::keys::claim_forms::FormName;
-use tresse_experiment::keys::claims::Verdict;
 
 /// A claim and whether it holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,6 +47,47 @@ pub struct ClaimResult {
     /// Why there is no value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+}
+
+/// What the results say about a claim.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum Verdict {
+    /// Every value is on the right side of every bound.
+    #[default]
+    #[serde(rename = "holds")]
+    Holds,
+    /// A bound is within the confidence interval of a value, or there is no value.
+    #[serde(rename = "inconclusive")]
+    Inconclusive,
+    /// A value is on the wrong side of a bound.
+    #[serde(rename = "does not hold")]
+    DoesNotHold,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Holds => "holds",
+            Self::Inconclusive => "inconclusive",
+            Self::DoesNotHold => "does not hold",
+        })
+    }
+}
+
+/// The name of a form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FormName {
+    /// The value is left / right.
+    Ratio,
+    /// The value is left - right, in the metric's unit.
+    Difference,
+    /// The value is the metric.
+    Band,
+    /// The value is the step from a case to the next one, as a share of the larger of the two values.
+    Order,
+    /// The value is how far two jumps are apart, s.
+    Jumps,
 }
 
 /// The cases of a claim by their verdicts.

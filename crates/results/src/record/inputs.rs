@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use toml::{Table, Value};
 use tresse_balancers::Balancer;
 use tresse_controllers::{Build, Controller};
-use tresse_experiment::keys::FOR_PEOPLE;
+use tresse_experiment::keys::is_run;
 use tresse_experiment::plan::{Case, Plan};
 use tresse_experiment::read::Loaded;
 use tresse_experiment::read::files::{ReadFile, sha256};
@@ -109,9 +109,6 @@ fn used_balancers(cases: &[Case]) -> Vec<Balancer> {
     all
 }
 
-/// Keys that results are judged by, and keys that have already been applied.
-const NOT_RUN: [&str; 4] = ["profile", "replications", "published", "claims"];
-
 /// The SHA-256 of the model version, the seeds, the experiment without what people only read and judge by, the
 /// cases in their order, and the content of every file and of every controller's and balancer's source that is
 /// used, with the headers. If it is the same, the digest of the results is too.
@@ -150,7 +147,7 @@ fn digest(loaded: &Loaded, plan: &Plan, files: &[ReadFile], seed: u64, replicati
 /// by, and with the keys in order.
 pub fn canonical(resolved: &Table) -> String {
     let mut run: Table = resolved.clone();
-    run.retain(|key, _| !FOR_PEOPLE.contains(&key) && !NOT_RUN.contains(&key));
+    run.retain(|key, _| is_run(key));
     run.get_mut("measure").and_then(Value::as_table_mut).map(|measure| measure.remove("table"));
     sorted(&Value::Table(run))
 }

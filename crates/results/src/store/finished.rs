@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use tresse_experiment::Owners;
 use tresse_experiment::diagnostic::{Diagnostic, plain_json};
 use tresse_experiment::keys::Experiment;
 use tresse_units::text_file;
@@ -15,6 +16,8 @@ use crate::store::sums::{self, Sums};
 /// A run that was read back: `run.json`.
 #[derive(Debug, Clone)]
 pub struct Finished {
+    /// Its name in messages: its file.
+    pub name: String,
     /// What it measured.
     pub report: Report,
     /// The experiment as it was run, after the profile and the settings.
@@ -102,16 +105,24 @@ struct RunFile {
     tables: Sums,
 }
 
+/// What refuses a run in the file `name` that was written by another version of Tresse.
+pub fn of_another_version(name: &str, why: &str) -> Diagnostic {
+    Diagnostic::input(format!("not the results of a run of this version of tresse: {why}"))
+        .of(name)
+        .hint("run the experiment again")
+}
+
 impl Finished {
     /// Reads the run in the folder `out`, and checks that its tables are those that it wrote, as far as they are there.
+    /// The keys of `owners` are checked too.
     ///
     /// # Errors
     /// If there is no `run.json`, or it is of another version of Tresse; if a table was damaged.
-    pub fn read(out: &Path) -> Result<Self, Diagnostic> {
+    pub fn read(out: &Path, owners: Owners) -> Result<Self, Diagnostic> {
         let path = out.join("run.json");
         let text =
             text_file::read_text(&path).map_err(|error| Diagnostic::io("cannot be read", &path, error))?;
-        let finished = Self::parse(&path.display().to_string(), &text)?;
+        let finished = Self::parse(&path.display().to_string(), &text, owners)?;
         sums::check_all(out, &finished.tables)?;
         let state = State::of(&finished.report, folder::is_held(out));
         Ok(Self { state, ..finished })
@@ -121,19 +132,16 @@ impl Finished {
     ///
     /// # Errors
     /// If it is not a run, or of another version of Tresse.
-    pub fn parse(name: &str, text: &str) -> Result<Self, Diagnostic> {
-        let wrong = |why: &dyn std::fmt::Display| {
-            Diagnostic::input(format!("not the results of a run of this version of tresse: {why}"))
-                .of(name)
-                .hint("run the experiment again")
-        };
+    pub fn parse(name: &str, text: &str, owners: Owners) -> Result<Self, Diagnostic> {
+        let wrong = |why: &str| of_another_version(name, why);
         let RunFile { report, resolved, host, figure, tables } =
             serde_json::from_str(text).map_err(|e| wrong(&plain_json(&e)))?;
         if report.schema != Report::SCHEMA {
             return Err(wrong(&format!("its schema is {}, not {}", report.schema, Report::SCHEMA)));
         }
-        let experiment = tresse_experiment::plan::keys_of(resolved.clone()).map_err(|e| wrong(&e.message))?;
+        let experiment = owners.keys_of(&resolved).map_err(|e| wrong(&e.message))?;
         let state = State::of(&report, false);
-        Ok(Self { report, experiment, resolved, state, host, figure, tables })
+        let name = name.to_owned();
+        Ok(Self { name, report, experiment, resolved, state, host, figure, tables })
     }
 }

@@ -5,8 +5,12 @@ mod sweeps;
 
 use std::path::Path;
 
+use tresse_experiment::Owners;
 use tresse_sweep::local::{self, Stop};
 use tresse_sweep::{Cube, Finished, Plan, Request, Shard, Sweep};
+
+/// No keys of a sweep's experiment belong to another crate.
+const OWNERS: Owners = Owners::all(&[]);
 
 /// What goes wrong with a sweep, as text.
 #[derive(Debug, PartialEq)]
@@ -63,12 +67,12 @@ fn steps(asked: &Request) -> Result<Cube, Wrong> {
 }
 
 fn open(plan: &Plan, out: &Path) -> Result<Sweep, Wrong> {
-    Sweep::open(plan, Some(out), None, &mut steps)
+    Sweep::open(plan, OWNERS, Some(out), None, &mut steps)
 }
 
 fn open_shard(plan: &Plan, out: &Path, shard: &str) -> Sweep {
     let shard: Shard = shard.parse().expect("a shard");
-    Sweep::open::<Wrong>(plan, Some(out), Some(shard), &mut steps).expect("it can be opened")
+    Sweep::open::<Wrong>(plan, OWNERS, Some(out), Some(shard), &mut steps).expect("it can be opened")
 }
 
 fn complete(sweep: &Sweep) -> Finished {

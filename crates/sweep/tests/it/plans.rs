@@ -4,7 +4,7 @@ use std::path::Path;
 use tempfile::tempdir;
 use tresse_sweep::{Plan, Shard, Sweep};
 
-use crate::{PLAN, Wrong, open, plan, refused, steps};
+use crate::{OWNERS, PLAN, Wrong, open, plan, refused, steps};
 
 /// The settings of the points, in the plan's order.
 fn points(designs: &str) -> Vec<String> {
@@ -122,6 +122,7 @@ fn a_shard_is_one_of_several() {
     assert_eq!(shard.to_string(), "3/10");
     let error = Sweep::open::<Wrong>(
         &plan("[[designs]]\nkeys = { \"workloads.long.flows\" = [1] }"),
+        OWNERS,
         None,
         Some(shard),
         &mut steps,

@@ -12,7 +12,7 @@ use tempfile::tempdir;
 use tresse_sweep::local::{self, Stop};
 use tresse_sweep::{Cost, Plan, Record, run_point};
 
-use crate::{PLAN, Wrong, complete, open, open_shard, plan, refused};
+use crate::{OWNERS, PLAN, Wrong, complete, open, open_shard, plan, refused};
 
 const TWELVE: &str = r#"
 [[designs]]
@@ -155,7 +155,7 @@ fn a_worker_elsewhere_computes_the_same_record() {
     assert_eq!(todo.len(), 12);
     for (place, spec) in todo.into_iter().rev() {
         let record: Record =
-            serde_json::from_str(&run_point::<Wrong>(&spec).expect("a record")).expect("JSON");
+            serde_json::from_str(&run_point::<Wrong>(OWNERS, &spec).expect("a record")).expect("JSON");
         let cost = Cost { seconds: 1.0, worker: "elsewhere".to_owned(), attempts: 2 };
         assert!(
             sweep.keep((place + 1) % 12, record.clone(), cost.clone()).is_err(),
@@ -165,7 +165,7 @@ fn a_worker_elsewhere_computes_the_same_record() {
     }
     sweep.finish().expect("the results can be written");
     assert!(results(dirs[0].path()) == results(dirs[1].path()), "the results differ");
-    assert!(run_point::<Wrong>("{}").is_err());
+    assert!(run_point::<Wrong>(OWNERS, "{}").is_err());
 }
 
 #[test]

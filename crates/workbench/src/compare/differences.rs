@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use crate::OWNERS;
 use serde::Serialize;
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
-use tresse_experiment::keys::FOR_PEOPLE;
 use tresse_experiment::read::changes::{Change, differences, shown};
 use tresse_experiment::read::files::ReadFile;
 use tresse_results::record::inputs::UsersCode;
@@ -184,9 +184,10 @@ fn alone(what: &'static str, has: &str, name: &str, sha256: [Option<&String>; 2]
 /// The keys of the experiments as they were run. Titles and sentences are only for people, and the profile has
 /// already been applied to the others.
 fn keys(left: &Finished, right: &Finished) -> Vec<Difference> {
+    let for_people = OWNERS.names_for_people();
     let is_run = |key: &str| {
         let head = key.split('.').next().unwrap_or(key);
-        !FOR_PEOPLE.contains(&head) && head != "profile"
+        head != "profile" && !for_people.iter().any(|own| own == head)
     };
     let changes = differences(&left.resolved, &right.resolved).into_iter();
     let difference = |change: Change| Difference {

@@ -3,11 +3,12 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
-use tresse_experiment::keys::claims::Verdict;
+use tresse_experiment::Diagnostic;
 use tresse_experiment::keys::metrics::is_total;
 use tresse_experiment::read::changes::Change;
-use tresse_reproduction::comparison;
 use tresse_reproduction::pages::changed_line;
+use tresse_reproduction::{Publication, comparison};
+use tresse_results::record::claim::Verdict;
 use tresse_results::{CaseResult, ClaimResult, Finished, Metrics, Report, State};
 
 use super::differences::{self, Difference};
@@ -125,26 +126,30 @@ pub struct ClaimPair {
 
 /// Compares the runs of the experiments that both have. Two single runs are compared whatever their experiments
 /// are. With `judge`, claims of runs that settings have changed are compared too.
-pub(super) fn compare(left: &[Finished], right: &[Finished], judge: bool) -> Pairs {
+///
+/// # Errors
+/// If another version of Tresse wrote the claims of a run.
+pub(super) fn compare(left: &[Finished], right: &[Finished], judge: bool) -> Result<Pairs, Diagnostic> {
     let mut pairs =
         Pairs { schema: "tresse/compare/1", against: "run", experiments: Vec::new(), missing: Vec::new() };
     if let ([left], [right]) = (left, right) {
-        pairs.experiments.push(pair(left, right, judge));
-        return pairs;
+        pairs.experiments.push(pair(left, right, judge)?);
+        return Ok(pairs);
     }
     let name = |run: &Finished| run.report.experiment.clone();
     for own in left {
         match right.iter().find(|other| name(other) == name(own)) {
-            Some(other) => pairs.experiments.push(pair(own, other, judge)),
+            Some(other) => pairs.experiments.push(pair(own, other, judge)?),
             None => pairs.missing.push(format!("{}: only the first run has it", name(own))),
         }
     }
     let unknown = right.iter().filter(|other| !left.iter().any(|own| name(own) == name(other)));
     pairs.missing.extend(unknown.map(|other| format!("{}: only the second run has it", name(other))));
-    pairs
+    Ok(pairs)
 }
 
-fn pair(left: &Finished, right: &Finished, judge: bool) -> Pair {
+fn pair(left: &Finished, right: &Finished, judge: bool) -> Result<Pair, Diagnostic> {
+    let publications = [Publication::of_run(left)?, Publication::of_run(right)?];
     let (l, r) = (&left.report, &right.report);
     let differences = differences::between(left, right);
     let mut notes = differences::lines(&differences);
@@ -174,13 +179,13 @@ fn pair(left: &Finished, right: &Finished, judge: bool) -> Pair {
     notes.extend(alone);
     let both = l.cases.iter().filter_map(|own| Some((own, r.cases.iter().find(|c| c.case == own.case)?)));
     let is_judged = judge || l.judged && r.judged;
-    let has_claims = [left, right].iter().all(|run| !run.experiment.claims.is_empty());
+    let has_claims = publications.iter().all(|own| !own.claims.is_empty());
     let not_judged = (has_claims && !is_judged).then(|| {
         "claims are not compared: `--set` changed what they are about (`--judge` judges them anyway)"
             .to_owned()
     });
     let claims = match not_judged {
-        None => [left, right].map(|run| verdicts(run, judge)),
+        None => [0, 1].map(|side| verdicts([left, right][side], &publications[side], judge)),
         Some(_) => [Vec::new(), Vec::new()],
     };
     let claims = claims[0].iter().filter_map(|own| {
@@ -203,7 +208,7 @@ fn pair(left: &Finished, right: &Finished, judge: bool) -> Pair {
         changed: report.changed.clone(),
         state: *state,
     };
-    Pair {
+    Ok(Pair {
         experiment: l.experiment.clone(),
         left: side(left),
         right: side(right),
@@ -214,7 +219,7 @@ fn pair(left: &Finished, right: &Finished, judge: bool) -> Pair {
         claims: claims.collect(),
         has_other_cases,
         named: left.experiment.measure.table.clone(),
-    }
+    })
 }
 
 /// The changes that `--set` made to each run, or to both alike.
@@ -228,9 +233,9 @@ fn changed(left: &Report, right: &Report) -> Vec<String> {
 }
 
 /// The claims of a run; with `judge` they are judged now if they were not judged before.
-fn verdicts(run: &Finished, judge: bool) -> Vec<ClaimResult> {
+fn verdicts(run: &Finished, publication: &Publication, judge: bool) -> Vec<ClaimResult> {
     match judge && !run.report.judged {
-        true => comparison(&run.experiment, &Report { judged: true, ..run.report.clone() }).claims,
+        true => comparison(publication, &Report { judged: true, ..run.report.clone() }).claims,
         false => run.report.claims.clone(),
     }
 }

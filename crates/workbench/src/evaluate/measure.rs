@@ -11,6 +11,7 @@ use tresse_results::store::read;
 use tresse_units::SECOND;
 
 use super::suite::Entry;
+use crate::OWNERS;
 
 /// How a part is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -84,8 +85,8 @@ pub fn of_run(entry: &Entry, case: &Case, folder: &Path) -> Result<Vec<Seen>, St
 fn reference(entry: &Entry) -> Result<(Loaded, Plan), String> {
     let read = || {
         let source = Source { name: entry.source.clone(), text: entry.with_all(PROPORTIONAL) };
-        let loaded = tresse_experiment::load(source, Profile::Quick, &entry.set)?;
-        let plan = tresse_experiment::resolve(&loaded, &entry.chosen())?;
+        let loaded = OWNERS.load(source, Profile::Quick, &entry.set)?;
+        let plan = OWNERS.resolve(&loaded, &entry.chosen())?;
         Ok((loaded, plan))
     };
     read().map_err(|error: Diagnostic| format!("its optimum: {error}"))

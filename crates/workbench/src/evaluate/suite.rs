@@ -11,6 +11,7 @@ use tresse_experiment::{Diagnostic, did_you_mean};
 use tresse_units::text_file::read_written;
 
 use super::measure::Measure;
+use crate::OWNERS;
 
 /// The built-in suites: name and text.
 const BUILT_IN: [(&str, &str); 2] = [
@@ -111,9 +112,6 @@ struct Keys {
 
 /// The maximum number of seeds of an experiment.
 const MOST_REPLICATIONS: u32 = 1000;
-
-/// Keys of an experiment's file that are about its own schemes, not the candidate.
-const OF_ITS_SCHEMES: [&str; 4] = ["rows", "published", "claims", "figures"];
 
 impl Suite {
     /// The suite with this name, or in this file.
@@ -223,7 +221,9 @@ fn found(name: &str, suite: &str, measure: Measure) -> Result<(String, Table), S
     let source = tresse_experiment::find(name).map_err(|error| error.to_string())?;
     let mut tables: Table = toml::from_str(&source.text).map_err(|error| format!("{name}: {error}"))?;
     if measure != Measure::Claims {
-        tables.retain(|key, _| !OF_ITS_SCHEMES.contains(&key));
+        // They are about the file's own schemes, not the candidate.
+        let owned = OWNERS.names();
+        tables.retain(|key, _| key != "rows" && !owned.iter().any(|own| own == key));
     }
     Ok((source.name, tables))
 }

@@ -7,15 +7,16 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use tresse_experiment::keys::claims::Verdict;
 use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Plan, Profile, Source};
 use tresse_lab::{Options, Watch};
+use tresse_results::record::claim::Verdict;
 use tresse_results::{ClaimResult, Report, Status};
 
 use super::Fault;
 use super::measure::{self, Measure};
 use super::suite::Entry;
+use crate::OWNERS;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::memory;
@@ -54,8 +55,8 @@ impl<'a> Trial<'a> {
     /// If the result is not a valid experiment, or does not suit its measure.
     pub fn new(entry: &'a Entry, controller: &str) -> Result<Self, Failure> {
         let source = Source { name: entry.source.clone(), text: entry.with_candidate(controller) };
-        let loaded = tresse_experiment::load(source, Profile::Quick, &entry.set)?;
-        let plan = tresse_experiment::resolve(&loaded, &entry.chosen())?;
+        let loaded = OWNERS.load(source, Profile::Quick, &entry.set)?;
+        let plan = OWNERS.resolve(&loaded, &entry.chosen())?;
         if entry.measure != Measure::Claims && plan.cases.len() != 1 {
             let labels: Vec<String> = plan.cases.iter().map(|case| case.label()).collect();
             return Err(Failure::Input(format!(

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use tresse_exchange::export::{self, Format};
 use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::{Profile, Source, load, resolve};
-use tresse_lab::stopping_rule::Verdicts;
+use tresse_lab::judge::NotJudged;
 use tresse_lab::{Options, Watch, runner::run};
 
 /// Jobs over TCP, in small segments, along with large flows over two subflows: two cases.
@@ -87,7 +87,7 @@ fn ran() -> &'static Path {
             figure: None,
         };
         let watch = Watch::new(&plan, &options).expect("there is a seed");
-        run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("the folder can be written");
+        run(&loaded, &plan, &options, &watch, &NotJudged).expect("the folder can be written");
         dir
     });
     dir.path()

@@ -88,7 +88,7 @@ pub(crate) fn read(loaded: &mut Loaded) -> Result<(), Diagnostic> {
             loaded.experiment.fabric.graph = Some(Arc::new(graph));
         }
         Err(wrong) if matches!(wrong.at, At::Keys(_)) => return Err(loaded.error(wrong)),
-        Err(wrong) => return Err(Source { name, text }.error(wrong)),
+        Err(wrong) => return Err(Source { name, text }.error(wrong, &loaded.meaning)),
     }
     Ok(())
 }

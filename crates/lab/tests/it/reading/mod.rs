@@ -13,7 +13,7 @@ use arrow_schema::SchemaRef;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Plan, Profile, Source, load, resolve};
-use tresse_lab::stopping_rule::Verdicts;
+use tresse_lab::judge::NotJudged;
 use tresse_lab::{Options, Watch, runner::run};
 use tresse_results::Report;
 
@@ -44,7 +44,7 @@ pub fn measure(
         figure: None,
     };
     let watch = Watch::new(plan, &options).expect("there are as many seeds");
-    run(loaded, plan, &options, &watch, |_| Verdicts::default()).expect("the folder can be written")
+    run(loaded, plan, &options, &watch, &NotJudged).expect("the folder can be written")
 }
 
 /// A table, by its columns.

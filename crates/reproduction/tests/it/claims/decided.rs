@@ -1,11 +1,13 @@
 //! Runs that continue until their claims are decided.
 
 use tempfile::TempDir;
-use tresse_experiment::keys::claims::Verdict;
-use tresse_experiment::{Profile, Source, load, resolve};
+use tresse_experiment::{Profile, Source};
 use tresse_lab::{Options, Watch};
 use tresse_reproduction::run;
 use tresse_results::Report;
+use tresse_results::record::claim::Verdict;
+
+use crate::OWNERS;
 
 /// Two schemes whose flows have random sizes, so that their goodput depends on the seed.
 const TEXT: &str = r#"
@@ -41,9 +43,9 @@ of = { scheme = "reno" }
 
 fn measured(rule: &str, bound: f64, parallel: usize) -> Report {
     let text = format!("replications = {rule}\n{TEXT}above = {bound:?}\n");
-    let loaded = load(Source { name: "t.toml".to_owned(), text }, Profile::Full, &[]);
+    let loaded = OWNERS.load(Source { name: "t.toml".to_owned(), text }, Profile::Full, &[]);
     let loaded = loaded.unwrap_or_else(|e| panic!("{e}"));
-    let plan = resolve(&loaded, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let plan = OWNERS.resolve(&loaded, &[]).unwrap_or_else(|e| panic!("{e}"));
     let folder = TempDir::new().expect("a folder");
     let options = Options {
         profile: Profile::Full,

@@ -1,16 +1,17 @@
 //! Errors in claims and published numbers, with their positions.
 
-use tresse_experiment::{Profile, Source, load, resolve};
+use tresse_experiment::{Profile, Source};
 
 use super::EXPERIMENT;
+use crate::OWNERS;
 
 /// The result for a file with `more` at its end, after these settings.
 fn said(more: &str, settings: &[&str]) -> Result<(), String> {
     let windows = "[measure]\nsamples = \"10ms\"\n[measure.windows]\nlate = [\"1s\", \"2s\"]\n";
     let source = Source { name: "t.toml".to_owned(), text: format!("{EXPERIMENT}{windows}{more}") };
     let settings: Vec<String> = settings.iter().map(|&s| s.to_owned()).collect();
-    let loaded = load(source, Profile::Full, &settings).map_err(|e| e.to_string())?;
-    resolve(&loaded, &[]).map(drop).map_err(|e| e.to_string())
+    let loaded = OWNERS.load(source, Profile::Full, &settings).map_err(|e| e.to_string())?;
+    OWNERS.resolve(&loaded, &[]).map(drop).map_err(|e| e.to_string())
 }
 
 /// The error of a claim of these keys; the line that it shows must have `place`.
@@ -214,8 +215,8 @@ fn published_numbers_speak_of_what_there_is() {
 fn windows_need_samples_and_a_length() {
     let said = |measure: &str| {
         let source = Source { name: "t.toml".to_owned(), text: format!("{EXPERIMENT}{measure}") };
-        let loaded = load(source, Profile::Full, &[]).map_err(|e| e.to_string())?;
-        resolve(&loaded, &[]).map(drop).map_err(|e| e.to_string())
+        let loaded = OWNERS.load(source, Profile::Full, &[]).map_err(|e| e.to_string())?;
+        OWNERS.resolve(&loaded, &[]).map(drop).map_err(|e| e.to_string())
     };
     for (measure, message) in [
         ("[measure.windows]\nw = [\"1s\", \"2s\"]", "`samples = \"10ms\"` in [measure]"),

@@ -1,17 +1,19 @@
 //! Claims over several cases, and claims that contradict their own paper.
 
-use tresse_experiment::keys::claims::Verdict::{self, DoesNotHold, Holds, Inconclusive};
-use tresse_experiment::{Profile, Source, load, resolve};
+use tresse_experiment::{Profile, Source};
+use tresse_reproduction::Publication;
+use tresse_results::record::claim::Verdict::{self, DoesNotHold, Holds, Inconclusive};
 
 use super::{EXPERIMENT, case, claim, comparison, measured, run_json};
+use crate::OWNERS;
 use tresse_reproduction::metric_display;
 use tresse_results::Finished;
 
 /// An experiment with this claim, read back from the claims that are written out.
 fn written_out(claim: &str) -> Result<String, String> {
     let source = Source { name: "t.toml".to_owned(), text: format!("{EXPERIMENT}{claim}") };
-    let loaded = load(source, Profile::Full, &[]).map_err(|e| e.to_string())?;
-    resolve(&loaded, &[]).map_err(|e| e.to_string())?;
+    let loaded = OWNERS.load(source, Profile::Full, &[]).map_err(|e| e.to_string())?;
+    OWNERS.resolve(&loaded, &[]).map_err(|e| e.to_string())?;
     let mut claims = toml::Table::new();
     claims.insert("claims".to_owned(), loaded.resolved["claims"].clone());
     Ok(claims.to_string())
@@ -32,9 +34,8 @@ ratio_above = 1.0
 #[test]
 fn a_sentence_over_cases_is_one_claim() {
     let text = written_out(BOTH).unwrap_or_else(|e| panic!("{e}"));
-    let experiment: tresse_experiment::keys::Experiment =
-        toml::from_str(&format!("{EXPERIMENT}{text}")).expect("plain claims are claims");
-    let [lia, dctcp] = &experiment.claims[..] else { panic!("{text}") };
+    let publication: Publication = toml::from_str(&text).expect("plain claims are claims");
+    let [lia, dctcp] = &publication.claims[..] else { panic!("{text}") };
     assert_eq!((&*lia.id, &*lia.text, &*dctcp.id), ("beats-lia", "XMP beats lia", "beats-dctcp"));
     let names: Vec<&str> = dctcp.statements().iter().map(|case| case.text.as_str()).collect();
     let all = ["permutation", "jobs"].map(|p| [2, 4].map(|n| format!("pattern {p}, subflows {n}"))).concat();
@@ -224,6 +225,6 @@ fn runs_of_earlier_versions_have_neither() {
         "id": "c", "text": "t", "metric": "flows", "form": "band", "holds": true, "verdict": "holds", "value": 1.0,
         "ci95": null, "of": "xmp-2 jobs", "expected": "holds",
     }]);
-    let run = Finished::parse("run.json", &run.to_string()).unwrap_or_else(|e| panic!("{e}"));
+    let run = Finished::parse("run.json", &run.to_string(), OWNERS).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(metric_display::cases(&run.report.claims[0]), " (xmp-2 jobs)");
 }

@@ -1,19 +1,23 @@
 //! Claims that are written once and expand to several.
 
-use tresse_experiment::keys::claims::{Claim, Expected, Selectors, Verdict};
-use tresse_experiment::{Loaded, Profile, Source, load, resolve};
+use tresse_experiment::{Loaded, Profile, Source};
+use tresse_reproduction::Publication;
+use tresse_reproduction::keys::claims::{Claim, Expected, Selectors};
+use tresse_results::record::claim::Verdict;
 
 use super::EXPERIMENT;
+use crate::OWNERS;
 
 fn read(more: &str) -> Result<Loaded, String> {
     let source = Source { name: "t.toml".to_owned(), text: format!("{EXPERIMENT}{more}") };
-    let loaded = load(source, Profile::Full, &[]).map_err(|e| e.to_string())?;
-    resolve(&loaded, &[]).map_err(|e| e.to_string())?;
+    let loaded = OWNERS.load(source, Profile::Full, &[]).map_err(|e| e.to_string())?;
+    OWNERS.resolve(&loaded, &[]).map_err(|e| e.to_string())?;
     Ok(loaded)
 }
 
 fn claims(more: &str) -> Vec<Claim> {
-    read(more).unwrap_or_else(|e| panic!("{e}")).experiment.claims
+    let loaded = read(more).unwrap_or_else(|e| panic!("{e}"));
+    Publication::of(&loaded.experiment).expect("it was checked").claims
 }
 
 fn ids(claims: &[Claim]) -> Vec<&str> {
@@ -97,7 +101,7 @@ above = 0
 "#,
     )
     .unwrap_or_else(|e| panic!("{e}"));
-    let claims = &loaded.experiment.claims;
+    let claims = &Publication::of(&loaded.experiment).expect("it was checked").claims;
     let expected = ["lia-permutation", "xmp-permutation", "lia-jobs", "xmp-jobs", "only-jobs", "{plain}"];
     assert_eq!(ids(claims), expected);
     assert_eq!((claims[3].text.as_str(), claims[4].text.as_str()), ("t", "of jobs"));

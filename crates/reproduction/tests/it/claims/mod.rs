@@ -12,8 +12,10 @@ mod verdicts;
 mod written_once;
 
 use serde_json::{Value, json};
-use tresse_reproduction::Comparison;
+use tresse_reproduction::{Comparison, Publication};
 use tresse_results::{ClaimResult, Finished};
+
+use crate::OWNERS;
 
 /// Two schemes of several numbers of subflows and one of one, two patterns.
 const EXPERIMENT: &str = r#"
@@ -89,8 +91,9 @@ fn run_json(more: &str, profile: &str, cases: &[Value]) -> String {
 /// The comparison of results with an experiment with `more` in its file.
 fn comparison(more: &str, cases: &[Value]) -> Comparison {
     let text = run_json(more, "full", cases);
-    let back = Finished::parse("run.json", &text).unwrap_or_else(|e| panic!("{e}"));
-    tresse_reproduction::comparison(&back.experiment, &back.report)
+    let back = Finished::parse("run.json", &text, OWNERS).unwrap_or_else(|e| panic!("{e}"));
+    let publication = Publication::of(&back.experiment).unwrap_or_else(|e| panic!("{}", e.message));
+    tresse_reproduction::comparison(&publication, &back.report)
 }
 
 /// The only claim with these keys, if its cases were run.

@@ -1,7 +1,7 @@
 //! The cases and the pairs of cases of a claim.
 
-use tresse_experiment::keys::claims::Verdict;
 use tresse_results::ClaimResult;
+use tresse_results::record::claim::Verdict;
 
 use super::{claim, measured};
 

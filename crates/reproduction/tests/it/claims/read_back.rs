@@ -3,14 +3,15 @@
 use std::fs;
 
 use tempfile::TempDir;
-use tresse_experiment::keys::claims::Verdict;
 use tresse_experiment::keys::stopping_rule::Replications;
-use tresse_experiment::{Loaded, Plan, Profile, Source, load, resolve};
+use tresse_experiment::{Loaded, Plan, Profile, Source};
 use tresse_lab::{Options, Watch};
-use tresse_reproduction::{comparison, run};
+use tresse_reproduction::{Publication, comparison, run};
+use tresse_results::record::claim::Verdict;
 use tresse_results::{Finished, Report};
 
 use super::run_json;
+use crate::OWNERS;
 
 /// Two flows to one host, which share its link from 200 ms on.
 const EXPERIMENT: &str = r#"
@@ -74,8 +75,8 @@ because = "They share."
 
 fn measured(folder: &TempDir, replications: u32, more: &str) -> (Loaded, Plan, Report) {
     let source = Source { name: "t.toml".to_owned(), text: format!("{EXPERIMENT}{more}") };
-    let loaded = load(source, Profile::Full, &[]).unwrap_or_else(|e| panic!("{e}"));
-    let plan = resolve(&loaded, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let loaded = OWNERS.load(source, Profile::Full, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let plan = OWNERS.resolve(&loaded, &[]).unwrap_or_else(|e| panic!("{e}"));
     let out = folder.path().join("run");
     let options = Options {
         profile: Profile::Full,
@@ -115,11 +116,17 @@ fn windows_and_claims_of_a_run_and_of_its_file() {
     let verdicts: Vec<_> = report.claims.iter().map(|c| (c.id.as_str(), c.verdict)).collect();
     let expected = [("half", Verdict::Holds), ("subflows", Verdict::Holds), ("unfair", Verdict::DoesNotHold)];
     assert_eq!(verdicts, expected);
-    let back = Finished::read(&folder.path().join("run")).unwrap_or_else(|e| panic!("{e}"));
+    let back = Finished::read(&folder.path().join("run"), OWNERS).unwrap_or_else(|e| panic!("{e}"));
     let json = |report: &Report| serde_json::to_value(report).expect("plain data");
     assert_eq!(json(&back.report), json(&report));
-    let comparison = comparison(&back.experiment, &back.report);
-    assert_eq!(comparison, tresse_reproduction::comparison(&loaded.experiment, &report));
+    let comparison = comparison(&Publication::of_run(&back).expect("it was checked"), &back.report);
+    assert_eq!(
+        comparison,
+        tresse_reproduction::comparison(
+            &Publication::of(&loaded.experiment).expect("it was checked"),
+            &report
+        )
+    );
     assert_eq!(comparison.claims, report.claims);
     assert_eq!((comparison.summary.claims, comparison.summary.claims_hold), (3, 2));
     assert_eq!((comparison.summary.numbers, comparison.summary.numbers_within_20_percent), (2, 1));
@@ -135,8 +142,8 @@ fn several_seeds_have_intervals_of_everything() {
     let random = EXPERIMENT.replace("[measure]\n", &format!("{more}[measure]\n"));
     assert_ne!(random, EXPERIMENT);
     let source = Source { name: "t.toml".to_owned(), text: random };
-    let loaded = load(source, Profile::Full, &[]).unwrap_or_else(|e| panic!("{e}"));
-    let plan = resolve(&loaded, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let loaded = OWNERS.load(source, Profile::Full, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let plan = OWNERS.resolve(&loaded, &[]).unwrap_or_else(|e| panic!("{e}"));
     let out = folder.path().join("run");
     let options = Options {
         profile: Profile::Full,
@@ -172,13 +179,13 @@ fn several_seeds_have_intervals_of_everything() {
         .collect();
     assert!((claim.value.expect("a value") - paired.iter().sum::<f64>() / 3.0).abs() < 1e-12);
     assert!(claim.ci95.expect("an interval") > 0.0);
-    assert_eq!(Finished::read(&out).unwrap_or_else(|e| panic!("{e}")).report.claims, report.claims);
+    assert_eq!(Finished::read(&out, OWNERS).unwrap_or_else(|e| panic!("{e}")).report.claims, report.claims);
 }
 
 #[test]
 fn what_is_no_run_is_refused() {
     let folder = TempDir::new().expect("a folder");
-    let error = Finished::read(folder.path()).expect_err("there is no file").to_string();
+    let error = Finished::read(folder.path(), OWNERS).expect_err("there is no file").to_string();
     assert!(error.contains("run.json: cannot be read"), "{error}");
     let path = folder.path().join("run.json");
     for (text, why) in [
@@ -188,7 +195,7 @@ fn what_is_no_run_is_refused() {
         (run_json("", "full", &[]).replace("\"fat-tree\"", "\"torus\""), "unknown value `torus`"),
     ] {
         fs::write(&path, text).expect("it can be written");
-        let error = Finished::read(folder.path()).expect_err(why).to_string();
+        let error = Finished::read(folder.path(), OWNERS).expect_err(why).to_string();
         assert!(error.contains(why) && error.contains("run the experiment again"), "{error}");
     }
 }
@@ -198,7 +205,7 @@ fn what_is_no_run_is_refused() {
 fn experiments_survive_their_way_through_a_file() {
     for name in tresse_experiment::read::built_in::names() {
         let source = tresse_experiment::find(name).expect("built in");
-        let loaded = load(source, Profile::Full, &[]).unwrap_or_else(|e| panic!("{e}"));
+        let loaded = OWNERS.load(source, Profile::Full, &[]).unwrap_or_else(|e| panic!("{e}"));
         let text = serde_json::to_string(&loaded.resolved).expect("plain data");
         let back: toml::Table = serde_json::from_str(&text).expect("a table");
         assert_eq!(back, loaded.resolved, "{name}");

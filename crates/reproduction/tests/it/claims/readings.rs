@@ -5,6 +5,7 @@ use tresse_reproduction::pages::{Reproduced, Reproduction, runs_alike};
 use tresse_results::Finished;
 
 use super::{comparison, measured, run_json};
+use crate::OWNERS;
 
 fn claim(id: &str, more: &str, above: f64) -> String {
     format!(
@@ -22,7 +23,9 @@ fn run(name: &str, more: &str) -> Reproduced {
     let mut file: serde_json::Value =
         serde_json::from_str(&run_json(more, "full", &[result()])).expect("JSON");
     file["experiment"] = name.into();
-    Reproduced::of(Finished::parse("run.json", &file.to_string()).expect("a run"), false).1
+    Reproduced::of(Finished::parse("run.json", &file.to_string(), OWNERS).expect("a run"), false)
+        .expect("of this version")
+        .1
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Every form of claim with every verdict, and the intervals.
 
 use serde_json::json;
-use tresse_experiment::FormName;
-use tresse_experiment::keys::claims::Verdict::{self, DoesNotHold, Holds, Inconclusive};
-use tresse_reproduction::comparison;
+use tresse_reproduction::{Publication, comparison};
+use tresse_results::record::claim::FormName;
+use tresse_results::record::claim::Verdict::{self, DoesNotHold, Holds, Inconclusive};
 
 use super::{case, claim, measured, run_json};
+use crate::OWNERS;
 
 /// Verdict, value and interval for XMP-2 and DCTCP with these goodputs under each seed.
 fn found(keys: &str, xmp: &[f64], dctcp: &[f64]) -> (Verdict, Option<f64>, Option<f64>) {
@@ -198,8 +199,9 @@ fn what_is_expected_depends_on_the_profile() {
             "[[claims]]\nid = \"c\"\ntext = \"t\"\nmetric = \"flows\"\nof = {{ scheme = \"xmp\" }}\nabove = 1\n{keys}"
         );
         let text = run_json(&more, profile, &[measured("xmp-2 permutation", "flows", &[1.0])]);
-        let run = tresse_results::Finished::parse("run.json", &text).unwrap_or_else(|e| panic!("{e}"));
-        let comparison = comparison(&run.experiment, &run.report);
+        let run =
+            tresse_results::Finished::parse("run.json", &text, OWNERS).unwrap_or_else(|e| panic!("{e}"));
+        let comparison = comparison(&Publication::of_run(&run).expect("of this version"), &run.report);
         (comparison.claims[0].expected, comparison.fails())
     };
     assert_eq!(expected("", "full"), (Holds, true));

@@ -7,13 +7,15 @@ use tresse_experiment::keys::Experiment;
 use tresse_experiment::plan::bound_scheme::BoundScheme;
 use tresse_experiment::plan::network::Routing;
 use tresse_experiment::plan::parts::Part;
-use tresse_experiment::{Case, Loaded, Plan, Profile, Source, find, load, resolve};
+use tresse_experiment::{Case, Loaded, Plan, Profile, Source, find};
 use tresse_fabric::Path;
 use tresse_lab::{Options, Watch};
 use tresse_reproduction::run;
 use tresse_results::{CaseResult, Status};
 use tresse_units::{NEVER, Time};
 use tresse_workload::{Action, Job, Start};
+
+use crate::OWNERS;
 
 /// A row's experiment, ready to run.
 pub struct Row {
@@ -69,8 +71,8 @@ impl Row {
     /// The experiment of this text; `only` as on the command line.
     pub fn new(source: Source, profile: Profile, settings: &[&str], only: &[&str]) -> Self {
         let owned = |all: &[&str]| all.iter().map(|&s| s.to_owned()).collect::<Vec<_>>();
-        let loaded = load(source, profile, &owned(settings)).unwrap_or_else(|e| panic!("{e}"));
-        let plan = resolve(&loaded, &owned(only)).unwrap_or_else(|e| panic!("{e}"));
+        let loaded = OWNERS.load(source, profile, &owned(settings)).unwrap_or_else(|e| panic!("{e}"));
+        let plan = OWNERS.resolve(&loaded, &owned(only)).unwrap_or_else(|e| panic!("{e}"));
         Self { loaded, plan }
     }
 

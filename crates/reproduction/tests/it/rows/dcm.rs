@@ -1,5 +1,6 @@
 //! The slides' experiments: one and two bottlenecks, and the fat tree with 20 us per link.
 
+use tresse_reproduction::Publication;
 use tresse_units::{MILLISECOND, SECOND, Time};
 
 use crate::rows::common::{Row, full, seen};
@@ -140,7 +141,8 @@ fn experiment_3_has_jobs_beside_long_flows() {
         let long = seen(&row.case(label).parts[0], SECOND, |_| MILLISECOND);
         assert_eq!(long.most_at_a_time(|s| s.to), most, "{label}");
     }
-    let values = &row.experiment().published.values;
+    let publication = Publication::of(row.experiment()).expect("it was checked");
+    let values = &publication.published.values;
     let of = |variant: &str| values.iter().filter(|v| v.variant.as_deref() == Some(variant)).count();
     assert_eq!((of("tcp-jobs"), of("four-each"), values.len()), (12, 4, 16));
 }

@@ -56,7 +56,8 @@ fn every_row_resolves_in_both_profiles() {
         assert_eq!(labels(full), labels(&quick), "{file}");
         let has_quick = source(&file).text.contains("\n[profile.quick");
         assert_eq!(quick.cuts() > 0, has_quick, "{file}: its quick profile cuts nothing");
-        for value in &full.experiment().published.values {
+        let publication = tresse_reproduction::Publication::of(full.experiment()).expect("it was checked");
+        for value in &publication.published.values {
             let case = full.plan.cases.iter().find(|c| {
                 let same_number = value.subflows.is_none_or(|n| c.subflows == Some(n));
                 let same_variant = value.variant.is_none() || value.variant == c.variant;

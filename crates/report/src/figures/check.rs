@@ -4,22 +4,21 @@ use std::cmp::Ordering;
 
 use indexmap::IndexSet;
 use toml::Value;
+use tresse_experiment::diagnostic::{Wrong, known};
+use tresse_experiment::keys::Experiment;
+use tresse_experiment::keys::metrics::{METRICS, WINDOW_METRICS};
+use tresse_experiment::plan::Case;
 
-use crate::diagnostic::Wrong;
-use crate::keys::Experiment;
-use crate::keys::figures::{Chart, Figure, Needs, PARTS, QUANTITIES, SAMPLED, TIME_SERIES};
-use crate::keys::metrics::{METRICS, WINDOW_METRICS};
-use crate::plan::Case;
-use crate::plan::references::known;
+use super::{Chart, Figure, Needs, PARTS, QUANTITIES, SAMPLED, TIME_SERIES};
 
 /// Figures may only refer to what exists, and to what the experiment measures; but a setting may have switched off
 /// the measurement.
 ///
 /// # Errors
 /// The first thing that does not exist, with its location in the file.
-pub(crate) fn check(experiment: &Experiment, cases: &[Case], is_as_written: bool) -> Result<(), Wrong> {
+pub(super) fn check(experiment: &Experiment, cases: &[Case], is_as_written: bool) -> Result<(), Wrong> {
     let mut ids = IndexSet::new();
-    for (place, figure) in experiment.figures.iter().enumerate() {
+    for (place, figure) in super::of(experiment)?.iter().enumerate() {
         let at = |wrong: Wrong| {
             let message = format!("{}: {}", figure.id, wrong.message);
             Wrong { message, ..wrong }.below(place).below("figures")

@@ -8,10 +8,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use tresse_experiment::keys::wanted::Wanted;
+use tresse_results::record::claim::Verdict;
 use tresse_units::{Duration, Rate};
 
-use crate::keys::metric_schema::{ClaimMetric, Numbers};
-use crate::keys::wanted::Wanted;
+use crate::keys::metric_names::{ClaimMetric, Numbers};
 
 /// The published numbers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -105,7 +106,7 @@ impl PublishedValue {
 /// and a claim about several cases with `for_all`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(transform = crate::keys::claim_schema::claim)]
+#[schemars(transform = crate::keys::schema::claim)]
 pub struct Claim {
     /// A short name.
     pub id: String,
@@ -186,31 +187,6 @@ pub struct Jumps {
     pub within: Duration,
 }
 
-/// What the results say about a claim.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub enum Verdict {
-    /// Every value is on the right side of every bound.
-    #[default]
-    #[serde(rename = "holds")]
-    Holds,
-    /// A bound is within the confidence interval of a value, or there is no value.
-    #[serde(rename = "inconclusive")]
-    Inconclusive,
-    /// A value is on the wrong side of a bound.
-    #[serde(rename = "does not hold")]
-    DoesNotHold,
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Holds => "holds",
-            Self::Inconclusive => "inconclusive",
-            Self::DoesNotHold => "does not hold",
-        })
-    }
-}
-
 /// The expected verdict, for both profiles or for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
@@ -287,7 +263,7 @@ impl JsonSchema for Expected {
 /// Axes that are left out may have any value (`tresse explain claims`).
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(transform = crate::keys::claim_schema::placeholders)]
+#[schemars(transform = crate::keys::schema::placeholders)]
 pub struct Selector {
     /// The scheme; may be left out if there is only one.
     pub scheme: Option<String>,

@@ -3,6 +3,33 @@
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tresse_experiment::diagnostic::Wrong;
+use tresse_experiment::keys::Experiment;
+use tresse_experiment::{OwnedKeys, Owner};
+
+mod check;
+#[cfg(test)]
+mod tests;
+
+/// This key, for those who read experiments.
+pub const OWNER: Owner = Owner { keys: OwnedKeys::of::<Figures>().only_for_people(), check: check::check };
+
+/// The key, at the top of a file.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+struct Figures {
+    /// The figures that its page shows.
+    #[serde(default)]
+    figures: Vec<Figure>,
+}
+
+/// The figures of an experiment.
+///
+/// # Errors
+/// If it was read without [`OWNER`], the first key or value of them that is wrong.
+pub fn of(experiment: &Experiment) -> Result<Vec<Figure>, Wrong> {
+    let figures = experiment.owned.get("figures").cloned().map(|figures| figures.try_into());
+    Ok(figures.transpose()?.unwrap_or_default())
+}
 
 /// A figure. What divides it (`x` of bars, `series`, `panels`) is a *dimension*. A dimension is an axis of the
 /// cases (`scheme`, with its number of subflows; `subflows`, `pattern`, `variant`, or a key with a list of values),

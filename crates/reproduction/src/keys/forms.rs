@@ -1,8 +1,8 @@
 //! The forms of claims: what a single claim says.
 
-use serde::{Deserialize, Serialize};
+use tresse_experiment::diagnostic::Wrong;
+use tresse_results::record::claim::FormName;
 
-use crate::diagnostic::Wrong;
 use crate::keys::claims::{Claim, Jumps, Order, Selector, Selectors};
 
 /// What a claim says.
@@ -42,22 +42,6 @@ pub enum Form<'a> {
         /// How the jumps must be placed.
         jumps: &'a Jumps,
     },
-}
-
-/// The name of a form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FormName {
-    /// The value is left / right.
-    Ratio,
-    /// The value is left - right, in the metric's unit.
-    Difference,
-    /// The value is the metric.
-    Band,
-    /// The value is the step from a case to the next one, as a share of the larger of the two values.
-    Order,
-    /// The value is how far two jumps are apart, s.
-    Jumps,
 }
 
 impl Form<'_> {

@@ -1,40 +1,38 @@
-//! Checks what published numbers, claims and the table refer to: cases, parts of them, and metrics.
+//! Checks what published numbers and claims refer to: cases, parts of them, and metrics.
 
 use indexmap::IndexSet;
-use tresse_fabric::Locality;
-
-use crate::diagnostic::{Wrong, did_you_mean};
-use crate::keys::Experiment;
-use crate::keys::claim_forms::Form;
-use crate::keys::claims::{Claim, Selector, Selectors};
-use crate::keys::metrics::{
+use tresse_experiment::diagnostic::{Wrong, did_you_mean, known};
+use tresse_experiment::keys::Experiment;
+use tresse_experiment::keys::metrics::{
     DISTANCES, HOSTS, METRICS, OPTIMUM_METRICS, Of, SIZES, WINDOW_METRICS, find, of_layers,
 };
-use crate::plan::Case;
+use tresse_experiment::plan::Case;
 
-/// Published numbers, claims and the table may only refer to what exists. If `is_as_written`, so that neither a
+use crate::keys::Publication;
+use crate::keys::claims::{Claim, Selector, Selectors};
+use crate::keys::forms::Form;
+
+/// Published numbers and claims may only refer to what exists. If `is_as_written`, so that neither a
 /// profile nor a setting changed the cases, each must also refer to at least one case.
 ///
 /// # Errors
 /// The first thing that does not exist, with its location in the file.
 pub(crate) fn check(experiment: &Experiment, cases: &[Case], is_as_written: bool) -> Result<(), Wrong> {
+    let publication = Publication::of(experiment)?;
     let names = Names { experiment, cases, is_as_written };
-    for (place, value) in experiment.published.values.iter().enumerate() {
+    for (place, value) in publication.published.values.iter().enumerate() {
         let metrics: Vec<&str> = value.numbers().map(|(metric, _)| metric).collect();
         names
             .selector(&value.selector(), &metrics)
             .map_err(|e| Wrong::new(["published", "values", &place.to_string()], e))?;
     }
-    for metric in experiment.measure.table.iter().flatten() {
-        known("metric", metric, METRICS).map_err(|e| Wrong::new(["measure", "table"], e))?;
-    }
     let mut ids = IndexSet::new();
-    for (place, claim) in experiment.claims.iter().enumerate() {
+    for (place, claim) in publication.claims.iter().enumerate() {
         let wrong_at = |wrong: Wrong| {
             let message = format!("{}: {}", claim.id, wrong.message);
             Wrong { message, ..wrong }.below(place).below("claims")
         };
-        let own = experiment.claims.iter().filter(|c| c.reading_of.is_none()).map(|c| c.id.as_str());
+        let own = publication.claims.iter().filter(|c| c.reading_of.is_none()).map(|c| c.id.as_str());
         let wrong =
             claim.reading_of.as_ref().filter(|of| !of.contains(' ') && !own.clone().any(|id| id == **of));
         if let Some(of) = wrong {
@@ -181,7 +179,7 @@ impl Names<'_> {
         };
         let names: IndexSet<&str> = match *what {
             "group" => self.groups(selector, 2)?,
-            "distance" => DISTANCES.iter().map(|d| Locality::name(*d)).collect(),
+            "distance" => DISTANCES.iter().map(|distance| distance.name()).collect(),
             "size" => SIZES.iter().map(|(name, ..)| *name).collect(),
             _ => {
                 let settings = || self.cases.iter().map(|c| &c.setting);
@@ -289,21 +287,3 @@ fn of_part(metric: &str, what: &str) -> Result<(), String> {
 
 /// The parts for which windows have metrics.
 const IN_WINDOWS: [&str; 3] = ["window", "group", "subflow"];
-
-/// Checks that there is a `kind` with this name.
-///
-/// # Errors
-/// If there is not, with the available names.
-pub(crate) fn known(
-    kind: &str,
-    name: &str,
-    names: impl IntoIterator<Item = impl AsRef<str>>,
-) -> Result<(), String> {
-    let names: Vec<_> = names.into_iter().collect();
-    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-    if names.contains(&name) {
-        return Ok(());
-    }
-    let hint = did_you_mean(name, names.iter().copied());
-    Err(format!("there is no {kind} `{name}`{hint} (available: {})", names.join(", ")))
-}

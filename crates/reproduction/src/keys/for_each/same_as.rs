@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use toml::Spanned;
 use toml::de::DeValue;
+use tresse_experiment::diagnostic::{Wrong, did_you_mean};
 
 use super::row::{Value, text};
 use super::wrong;
-use crate::diagnostic::{Wrong, did_you_mean};
 
 /// Replaces `{ same_as = "id" }` in a claim's `key` by that claim's value.
 pub(super) fn same_as(key: &str, claims: &mut [Value]) -> Result<(), Wrong> {

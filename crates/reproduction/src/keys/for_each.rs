@@ -9,11 +9,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use serde::de::DeserializeOwned;
 use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue, Deserializer};
+use toml::de::{DeArray, DeTable, DeValue};
+use tresse_experiment::diagnostic::{Wrong, did_you_mean};
 
-use crate::diagnostic::{Wrong, did_you_mean};
 use row::{KEYS, Name, Row, Value, said, text};
 use same_as::same_as;
 
@@ -25,15 +24,12 @@ fn wrong<T>(span: Range<usize>, message: impl Into<String>) -> Result<T, Wrong> 
 const OF_THE_WHOLE: [&str; 8] =
     ["id", "text", "source", "reading_of", "expected", "because", "contradicts", "at_least"];
 
-/// Reads an experiment file, with its claims expanded.
-pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Wrong> {
-    Ok(T::deserialize(Deserializer::from(parse(text)?))?)
-}
-
-/// The tables of an experiment file, with its claims expanded.
-pub(crate) fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Wrong> {
-    let mut table = DeTable::parse(text)?;
-    if let Some(DeValue::Array(claims)) = table.get_mut().get_mut("claims").map(Spanned::get_mut) {
+/// Expands the claims in the tables of an experiment's file.
+///
+/// # Errors
+/// What is wrong with their abbreviations, with its location in the text.
+pub(super) fn write_out(file: &mut DeTable) -> Result<(), Wrong> {
+    if let Some(DeValue::Array(claims)) = file.get_mut("claims").map(Spanned::get_mut) {
         let mut written = Vec::new();
         let mut left = Left { claims: MOST_CLAIMS, combinations: MOST_COMBINATIONS };
         for entry in claims.iter() {
@@ -46,7 +42,7 @@ pub(crate) fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Wrong> {
         *claims = DeArray::new();
         written.into_iter().for_each(|claim| claims.push(claim));
     }
-    Ok(table)
+    Ok(())
 }
 
 /// A name or a value of `for_each`.

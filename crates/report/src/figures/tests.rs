@@ -1,6 +1,8 @@
 //! `[[figures]]`: what a file may say, and what it is told where that is wrong.
 
-use tresse_experiment::{Profile, Source, load, resolve};
+use tresse_experiment::{Owners, Profile, Source};
+
+const OWNERS: Owners = Owners::all(&[super::OWNER]);
 
 const EXPERIMENT: &str = r#"
 title = "Two flows"
@@ -27,8 +29,8 @@ flow = [{ from = "S1", to = "D1", size = "500kB" }]
 fn said(figures: &str, settings: &[&str]) -> String {
     let text = format!("{EXPERIMENT}\n{figures}");
     let settings: Vec<String> = settings.iter().map(|s| (*s).to_owned()).collect();
-    let loaded = load(Source { name: "mine.toml".into(), text }, Profile::Full, &settings);
-    match loaded.and_then(|loaded| resolve(&loaded, &[])) {
+    let loaded = OWNERS.load(Source { name: "mine.toml".into(), text }, Profile::Full, &settings);
+    match loaded.and_then(|loaded| OWNERS.resolve(&loaded, &[])) {
         Ok(_) => String::new(),
         Err(error) => error.to_string(),
     }

@@ -1,4 +1,4 @@
-//! The schema of a claim as a file may write it, for editors (`read::for_each`).
+//! The schema of a claim as a file may write it, for editors (`for_each`).
 
 use schemars::Schema;
 use serde_json::json;
