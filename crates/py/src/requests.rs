@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use tresse_experiment::Profile;
-use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_experiment::schema::stopping_rule::Asked;
 use tresse_workbench::cases::{self, Experiment};
 use tresse_workbench::own_code::OwnCode;
 use tresse_workbench::{Failure, run};
@@ -43,10 +43,7 @@ impl Cases {
         let profile = [Profile::Quick, Profile::Full]
             .into_iter()
             .find(|own| own.name() == profile)
-            .ok_or_else(|| {
-                let wrong = format!("invalid value '{profile}' for '--profile <PROFILE>'");
-                Failure::Input(format!("{wrong}\n  [possible values: quick, full]"))
-            })?;
+            .ok_or_else(|| Failure::Input(format!("profile: {profile} is neither quick nor full")))?;
         Ok(cases::Cases { experiment: Experiment { name, text, profile, set }, only })
     }
 }
@@ -63,8 +60,8 @@ impl How {
             own: OwnCode { controllers: self.controllers, balancers: Vec::new() },
             seed: seed(&self.seed)?,
             replications: self.replications.as_deref().map(replications).transpose()?,
-            parallel: self.parallel.map(|text| number("--parallel <N>", &text, run::PARALLEL)).transpose()?,
-            threads: number("--threads <N>", &self.threads, run::THREADS)?,
+            parallel: self.parallel.map(|text| number("parallel", &text, run::PARALLEL)).transpose()?,
+            threads: number("threads", &self.threads, run::THREADS)?,
             out: self.out,
             judge: self.judge,
         })
@@ -76,11 +73,9 @@ impl How {
 /// # Errors
 /// If it is none.
 pub fn seed(text: &str) -> Result<u64, Failure> {
-    run::seed(text)
-        .map_err(|why| Failure::Input(format!("invalid value '{text}' for '--seed <SEED>': {why}")))
+    run::seed(text).map_err(|why| Failure::Input(format!("seed: {text} is not {why}")))
 }
 
 fn replications(text: &str) -> Result<Asked, Failure> {
-    text.parse()
-        .map_err(|why| Failure::Input(format!("invalid value '{text}' for '--replications <N|P%>': {why}")))
+    text.parse().map_err(|why| Failure::Input(format!("replications: {text} is not {why}")))
 }

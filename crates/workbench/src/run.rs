@@ -5,9 +5,9 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tresse_experiment::keys::fabric::Layered;
-use tresse_experiment::keys::stopping_rule::Asked;
 use tresse_experiment::read::built_in;
+use tresse_experiment::schema::fabric::Layered;
+use tresse_experiment::schema::stopping_rule::Asked;
 use tresse_experiment::{Loaded, Plan};
 use tresse_lab::{Options, Undivided, Watch};
 use tresse_results::Report;
@@ -29,7 +29,6 @@ pub const THREADS: RangeInclusive<u16> = 1..=64;
 /// What to run, and how.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The cases.
     pub cases: Cases,
     /// The user's own code that is loaded first.
     pub own: OwnCode,
@@ -50,13 +49,10 @@ pub struct Request {
 /// A run that is ready to begin.
 #[derive(Debug)]
 pub struct Prepared {
-    /// The experiment.
     pub loaded: Arc<Loaded>,
-    /// Its cases.
     pub plan: Plan,
     /// How to run them.
     pub options: Options,
-    /// Its progress.
     pub watch: Arc<Watch>,
     /// Notes to show before it begins, one or two lines each.
     pub notes: Vec<String>,
@@ -82,9 +78,8 @@ impl Request {
     /// # Errors
     /// An error in the request, the experiment or the user's code, or if there is no room for the run.
     pub fn prepare(self) -> Result<Prepared, Failure> {
-        let threads = usize::from(number("--threads <N>", &self.threads.to_string(), THREADS)?);
-        let parallel =
-            self.parallel.map(|n| number("--parallel <N>", &n.to_string(), PARALLEL)).transpose()?;
+        let threads = usize::from(number("threads", &self.threads.to_string(), THREADS)?);
+        let parallel = self.parallel.map(|n| number("parallel", &n.to_string(), PARALLEL)).transpose()?;
         let mut notes = Vec::new();
         let own = self.own.load(&mut |note| notes.push(note))?;
         let (loaded, plan) = self.cases.load(&mut |note| notes.push(note))?;
@@ -144,15 +139,15 @@ pub fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("a whole number of at least 0, and at most {}", u64::MAX))
 }
 
-/// Reads the number that the command calls `option`.
+/// Reads the number that the request calls `name`.
 ///
 /// # Errors
-/// In the words of the command.
-pub fn number(option: &str, text: &str, range: RangeInclusive<u16>) -> Result<u16, Failure> {
-    let wrong = |why: String| Failure::Input(format!("invalid value '{text}' for '{option}': {why}"));
-    let value: i64 = text.parse().map_err(|e: std::num::ParseIntError| wrong(e.to_string()))?;
-    let inside = u16::try_from(value).ok().filter(|value| range.contains(value));
-    inside.ok_or_else(|| wrong(format!("{value} is not in {}..={}", range.start(), range.end())))
+/// If it is no whole number, or outside `range`.
+pub fn number(name: &str, text: &str, range: RangeInclusive<u16>) -> Result<u16, Failure> {
+    let value: Option<u16> = text.parse().ok().filter(|value| range.contains(value));
+    let (least, most) = (range.start(), range.end());
+    value
+        .ok_or_else(|| Failure::Input(format!("{name}: {text} is not a whole number from {least} to {most}")))
 }
 
 /// Warnings about the user's code that no case uses.
@@ -226,20 +221,21 @@ mod tests {
     use crate::cases::Experiment;
 
     #[test]
-    fn numbers_are_refused_in_the_words_of_the_command() {
-        let of = |text: &str| number("--threads <N>", text, THREADS).map_err(|e| e.to_string());
+    fn a_number_outside_its_range_is_refused_with_the_range() {
+        let of = |text: &str| number("threads", text, THREADS).map_err(|e| e.to_string());
         assert_eq!(of("64"), Ok(64));
-        let wrong = |why: &str| Err(format!("invalid value {why}"));
-        assert_eq!(of("0"), wrong("'0' for '--threads <N>': 0 is not in 1..=64"));
-        assert_eq!(of("70000"), wrong("'70000' for '--threads <N>': 70000 is not in 1..=64"));
-        assert_eq!(of("few"), wrong("'few' for '--threads <N>': invalid digit found in string"));
+        for text in ["0", "70000", "-1", "few"] {
+            assert_eq!(of(text), Err(format!("threads: {text} is not a whole number from 1 to 64")));
+        }
     }
 
     #[test]
     fn a_request_is_checked_before_anything_is_read() {
         let cases = Cases::all(Experiment::named("nowhere.toml"));
         let request = Request { threads: 0, ..Request::of(cases) };
-        assert!(matches!(request.prepare(), Err(Failure::Input(why)) if why.contains("0 is not in 1..=64")));
+        assert!(
+            matches!(request.prepare(), Err(Failure::Input(why)) if why == "threads: 0 is not a whole number from 1 to 64")
+        );
     }
 
     const SMALL: &str = r#"
