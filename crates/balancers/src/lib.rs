@@ -8,6 +8,7 @@
 //! The contract, hook by hook, is `balancers/balancer.h`. This crate knows no fabric and no transport: these
 //! define what a path is, and when a packet counts as lost. Load balancers of switches are in `fabric`.
 
+#![warn(missing_docs)]
 #![expect(unsafe_code, reason = "balancers are C")]
 
 pub mod check;

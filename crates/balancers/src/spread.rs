@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tresse_controllers::apart::refuse_path;
 use tresse_controllers::parameter_values;
+use tresse_controllers::sandbox::refuse_path;
 use tresse_units::mix;
 
 use crate::raw::RawSpread;
@@ -113,7 +113,7 @@ impl Spread {
 
     /// The `pick` hook: the path of the packet that is sent now, below [`Spread::paths`]; `window` is the congestion
     /// window, packets, and `sequence` the packet's number. An answer that is not a path is brought into the range,
-    /// or ends the process; see [`refuse_windows`](tresse_controllers::apart::refuse_windows).
+    /// or ends the process; see [`refuse_windows`](tresse_controllers::sandbox::refuse_windows).
     #[inline]
     pub fn pick(&mut self, now_ns: u64, window: u32, sequence: u32) -> u32 {
         let path = self.pick_unbounded(now_ns, window, sequence);

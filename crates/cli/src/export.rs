@@ -8,7 +8,7 @@ use tresse_workbench::export::{self, Request};
 
 use crate::ended::Ended;
 use crate::interrupt;
-use crate::own::Own;
+use crate::user_code::UserCode;
 
 /// Write the results of a finished run in another format
 ///
@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
     only: Vec<String>,
     #[command(flatten)]
-    own: Own,
+    own: UserCode,
     /// The output file; `-` is stdout
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     out: PathBuf,

@@ -8,13 +8,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tresse_lab::{OptimumCase, OptimumReport};
 use tresse_workbench::optimum::{Request, Step, optimum};
 
-use crate::chosen::Chosen;
 use crate::ended::Ended;
 use crate::interrupt;
 use crate::output::print_json;
-use crate::own::Own;
 use crate::points::text;
+use crate::selection::Chosen;
 use crate::table::Table;
+use crate::user_code::UserCode;
 use crate::width::sentence;
 
 /// Compute the optimum of an experiment's flows, without a simulation
@@ -34,7 +34,7 @@ pub struct Args {
     #[command(flatten)]
     chosen: Chosen,
     #[command(flatten)]
-    own: Own,
+    own: UserCode,
     /// The seed of the flows and their paths
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = tresse_workbench::run::seed)]
     seed: u64,

@@ -3,16 +3,16 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_experiment::schema::stopping_rule::Asked;
 use tresse_workbench::paper::{self, Event, Request};
 use tresse_workbench::{Failure, compare};
 
-use crate::chosen::ProfileArg;
 use crate::compare::published;
 use crate::ended::Ended;
 use crate::interrupt;
 use crate::output::print_json;
 use crate::progress::{self, Mode};
+use crate::selection::ProfileArg;
 
 /// Run all experiments of a paper and report which published numbers and claims hold
 ///

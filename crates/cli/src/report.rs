@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use tresse_experiment::keys::Experiment;
+use tresse_experiment::schema::Experiment;
 use tresse_reproduction::Publication;
 use tresse_results::{CaseResult, Report, State, Status};
 use tresse_workbench::{Failure, Interrupt};

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use indexmap::IndexSet;
-use tresse_experiment::keys::metrics::{DISJOINT_SIZES, SIZES};
+use tresse_experiment::schema::metrics::{DISJOINT_SIZES, SIZES};
 use tresse_results::{CaseResult, Metrics};
 
 use crate::points::{cells, heads};

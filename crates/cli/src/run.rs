@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_experiment::schema::stopping_rule::Asked;
 use tresse_reproduction::Publication;
 use tresse_results::State;
 use tresse_workbench::{Failure, page, run};
 
-use crate::chosen::Chosen;
 use crate::ended::Ended;
 use crate::output::print_json;
-use crate::own::Own;
 use crate::progress::{self, Mode};
+use crate::selection::Chosen;
+use crate::user_code::UserCode;
 use crate::{interrupt, plot, report};
 
 /// Run every case of an experiment and show its table
@@ -34,7 +34,7 @@ pub struct Args {
     #[command(flatten)]
     chosen: Chosen,
     #[command(flatten)]
-    own: Own,
+    own: UserCode,
     /// The seed of the first replication
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = run::seed)]
     seed: u64,

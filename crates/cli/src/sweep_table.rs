@@ -4,7 +4,7 @@ use std::path::Path;
 
 use indexmap::IndexSet;
 use serde_json::json;
-use tresse_experiment::keys::metrics::compared;
+use tresse_experiment::schema::metrics::compared;
 use tresse_sweep::Row;
 use tresse_workbench::json::pretty;
 use tresse_workbench::{Failure, sweep};

@@ -8,10 +8,10 @@ use tresse_units::{Duration, Rate};
 use tresse_workbench::Failure;
 use tresse_workbench::topology::{GraphFormat, Network};
 
-use crate::chosen::Experiment;
 use crate::ended::Ended;
 use crate::interrupt;
 use crate::output::print_json;
+use crate::selection::Experiment;
 use crate::table::Table;
 
 /// Look at the network of an experiment

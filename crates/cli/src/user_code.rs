@@ -6,7 +6,7 @@ use tresse_workbench::own_code::OwnCode;
 
 /// Files to compile and load.
 #[derive(Debug, clap::Args)]
-pub struct Own {
+pub struct UserCode {
     /// Compile and load your own controller; its name can then be set as a scheme's controller. It is native
     /// code and runs with your rights: run only what you trust. May be given more than once
     #[arg(long, value_name = "FILE.c")]
@@ -16,7 +16,7 @@ pub struct Own {
     balancer: Vec<PathBuf>,
 }
 
-impl Own {
+impl UserCode {
     pub fn code(self) -> OwnCode {
         OwnCode { controllers: self.controller, balancers: self.balancer }
     }

@@ -3,9 +3,9 @@
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
-use crate::apart::refuse_window;
 use crate::parameters::{ParameterError, parameter_values};
 use crate::raw::{Ack, Cause, FAST_START_MOST, Hop, RawReport, Report, Subflow};
+use crate::sandbox::refuse_window;
 use crate::{CWND_LIMIT, Controller, Exception, MAX_SUBFLOWS};
 
 /// A controller with values for its parameters.
@@ -174,7 +174,7 @@ impl Group {
     }
 
     /// The `grow` hook: the window of subflow `i` may rise, and is never 0 whatever the controller answers. The
-    /// host keeps it below `CWND_LIMIT`. See [`refuse_windows`](crate::apart::refuse_windows).
+    /// host keeps it below `CWND_LIMIT`. See [`refuse_windows`](crate::sandbox::refuse_windows).
     #[inline]
     pub fn grow(&mut self, i: usize, ack: &Ack) {
         self.grow_unbounded(i, ack);

@@ -9,9 +9,9 @@
 //! Everything that a user's C file of another [`Kind`] needs is here too: compiling and loading it ([`Compiled`]),
 //! reading its parameters, and running it [`apart`].
 
+#![warn(missing_docs)]
 #![expect(unsafe_code, reason = "controllers are C")]
 
-pub mod apart;
 pub mod center_of_utility;
 pub mod check;
 mod compile;
@@ -26,6 +26,7 @@ mod mistakes;
 mod parameters;
 mod raw;
 mod registry;
+pub mod sandbox;
 pub mod trace;
 mod user_file;
 

@@ -5,19 +5,19 @@
 //! subflow has its own time: an ACK of n packets takes n/cwnd of the RTT that it samples.
 
 mod script;
-mod told;
+mod sprayed;
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::apart::{ALL_SCRIPTS, End, refuse_windows, try_apart};
 use crate::raw::{Ack, Cause, State};
+use crate::sandbox::{ALL_SCRIPTS, End, refuse_windows, try_apart};
 use crate::{CWND_LIMIT, ConfiguredController, Group, Hooks, SRTT_LEAST, SRTT_LIMIT};
 
 pub(crate) use script::DEFAULT_RTT;
 pub use script::{Event, Script, ScriptError};
-pub use told::{Path, Told};
+pub use sprayed::{Path, ReportEvent};
 
 /// A subflow after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ struct Host {
     round_seen: bool,
     /// The subflow's time, ns.
     clock: u64,
-    sprayed: told::Sprayed,
+    sprayed: sprayed::Sprayed,
 }
 
 /// Plays `script` with the native build, each subflow starting with `initial_window` packets.
@@ -111,7 +111,7 @@ impl Hosts {
             backed_off: false,
             round_seen: false,
             clock: 0,
-            sprayed: told::Sprayed::default(),
+            sprayed: sprayed::Sprayed::default(),
         };
         Self((0..subflows).map(host).collect())
     }

@@ -12,9 +12,9 @@
 #![forbid(unsafe_code)]
 
 pub mod diagnostic;
-pub mod keys;
 pub mod plan;
 pub mod read;
+pub mod schema;
 
 pub use diagnostic::{Diagnostic, did_you_mean};
 pub use plan::owners::{Owner, Owners};

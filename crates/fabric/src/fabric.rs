@@ -12,7 +12,7 @@ mod telemetry;
 mod view;
 
 pub use deadlock::Deadlock;
-pub use feedback::Heard;
+pub use feedback::PathCongestion;
 pub use parts::Mail;
 pub use pfc::{PAUSE_FRAME, PfcConfig, PfcCounters, headroom};
 pub use telemetry::Hop;

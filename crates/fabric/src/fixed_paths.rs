@@ -17,7 +17,7 @@ pub struct Path {
 
 /// The part of the path that each subflow of a connection has to itself, as long as there are enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Own {
+pub enum Exclusive {
     /// A path.
     Path,
     /// A link of the sending host, as with an address for each of its network cards. It takes any path over
@@ -31,7 +31,7 @@ pub enum FixedPaths {
     /// A fat tree's two-level routing, and what the subflows of one connection must not share.
     TwoLevel(FatTree, Spread),
     /// Shortest paths, and what the subflows of one connection share only if there are not enough of them.
-    Shortest(ShortestPaths, Own),
+    Shortest(ShortestPaths, Exclusive),
     /// Between the virtual NICs of two machines, as they are mapped at the start.
     Virtual(VirtualHosts),
 }
@@ -67,11 +67,11 @@ impl FixedPaths {
                     |core| Path { there: tree.route(from, to, core), back: tree.route(to, from, core) };
                 tree.draw_addresses(count, *spread, draw).into_iter().map(path).collect()
             }
-            Self::Shortest(paths, Own::Path) => {
+            Self::Shortest(paths, Exclusive::Path) => {
                 let drawn = distinct(paths.count(from, to), count, &mut draw);
                 drawn.iter().cycle().take(count as usize).map(|&k| paths.path(from, to, k)).collect()
             }
-            Self::Shortest(paths, Own::HostLink) => {
+            Self::Shortest(paths, Exclusive::HostLink) => {
                 let by_link = paths.by_first_port(from, to);
                 let links = distinct(by_link.len() as u32, count, &mut draw);
                 let links =

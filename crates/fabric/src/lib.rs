@@ -47,10 +47,11 @@ pub use capacity::{AllowedPairs, Capacity, capacity_between};
 pub use cut::{Cut, Uncut};
 pub use entity::{ARRIVALS, Entity};
 pub use fabric::{
-    Arrival, Deadlock, Fabric, Heard, Hop, Mail, PAUSE_FRAME, PfcConfig, PfcCounters, RouteId, headroom,
+    Arrival, Deadlock, Fabric, Hop, Mail, PAUSE_FRAME, PathCongestion, PfcConfig, PfcCounters, RouteId,
+    headroom,
 };
 pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Spread};
-pub use fixed_paths::{FixedPaths, Own, Path};
+pub use fixed_paths::{Exclusive, FixedPaths, Path};
 pub use flag::{Feedback, FlagConfig};
 pub use graph::{Graph, GraphError, GraphPort, LinkConfig, Links, Node, NodeKind};
 pub use histogram::Histogram;

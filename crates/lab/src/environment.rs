@@ -35,7 +35,7 @@ pub struct Action {
 
 /// What an agent sees of its subflow: what happened since the last step, and its current state.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Seen {
+pub struct Observation {
     /// Whether its flow has started.
     pub begun: bool,
     /// Whether its flow has ended.
@@ -72,7 +72,7 @@ pub struct Step {
     /// Why it gave up waiting, if it did.
     pub stuck: Option<String>,
     /// The observations, by agent.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<Observation>,
 }
 
 /// Why a case cannot be an environment.
@@ -94,7 +94,6 @@ pub enum Unfit {
     UsersFile {
         /// What it is.
         what: &'static str,
-        /// Its name.
         name: &'static str,
     },
 }
@@ -231,7 +230,7 @@ fn turn(
             let now = engine.state(flow, subflow).unwrap_or(State { cwnd: 0, in_flight: 0, ..*known });
             let then = std::mem::replace(known, now);
             let since = now.counters - then.counters;
-            Seen {
+            Observation {
                 begun,
                 ended,
                 arrived: now.arrived.saturating_sub(then.arrived),

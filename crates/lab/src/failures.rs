@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tresse_experiment::plan::Case;
-use tresse_experiment::plan::link_events::What;
+use tresse_experiment::plan::link_events::LinkEvent;
 use tresse_units::{Duration, Time, seconds};
 
 use tresse_results::record::outcome::Outcome;
@@ -53,7 +53,7 @@ fn cut_short(case: &Case, seed: u64, outcome: &Outcome) -> Option<String> {
 fn never_came(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
     let mut missed: BTreeMap<Time, (Vec<String>, Time)> = BTreeMap::new();
     for (case, _, outcome) in done.iter().filter(|(_, _, own)| own.complete && own.simulated > 0) {
-        let changes = case.setting.changes.iter().filter(|change| change.what != What::Reroute);
+        let changes = case.setting.changes.iter().filter(|change| change.what != LinkEvent::Reroute);
         for change in changes.filter(|change| change.at >= outcome.simulated) {
             let (labels, last) = missed.entry(change.at).or_default();
             let label = case.label();

@@ -1,6 +1,6 @@
 //! The links of a run: what has become of them, and what will.
 
-use tresse_experiment::plan::link_events::{Change, What};
+use tresse_experiment::plan::link_events::{Change, LinkEvent};
 use tresse_fabric::Topology;
 use tresse_units::{BitsPerSecond, Time};
 
@@ -9,9 +9,9 @@ use crate::network::Network;
 /// Makes a change.
 pub(crate) fn make(change: &Change, world: &mut dyn Network) {
     match &change.what {
-        What::Rate(ports, rate) => ports.iter().for_each(|&port| world.set_rate(port, *rate)),
-        What::Up(ports, up) => ports.iter().for_each(|&port| world.set_link(port, *up)),
-        What::Reroute => world.reroute(),
+        LinkEvent::Rate(ports, rate) => ports.iter().for_each(|&port| world.set_rate(port, *rate)),
+        LinkEvent::Up(ports, up) => ports.iter().for_each(|&port| world.set_link(port, *up)),
+        LinkEvent::Reroute => world.reroute(),
     }
 }
 
@@ -61,11 +61,11 @@ impl<'a> Links<'a> {
         self.changes = rest;
         for change in due {
             match &change.what {
-                What::Rate(ports, rate) => {
+                LinkEvent::Rate(ports, rate) => {
                     ports.iter().for_each(|&port| self.rates[port as usize] = *rate);
                 }
-                What::Up(ports, up) => ports.iter().for_each(|&port| self.up[port as usize] = *up),
-                What::Reroute => {}
+                LinkEvent::Up(ports, up) => ports.iter().for_each(|&port| self.up[port as usize] = *up),
+                LinkEvent::Reroute => {}
             }
         }
         due

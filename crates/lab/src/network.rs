@@ -3,7 +3,7 @@
 use tresse_controllers::State;
 use tresse_fabric::{Deadlock, Histogram, PfcCounters, PortCounters};
 pub use tresse_sim::{FlowRecord, FlowSpec, Paths, Step};
-use tresse_sim::{Opened, Seen, World};
+use tresse_sim::{ObservedPacket, OpenedSubflow, World};
 use tresse_transport::Counters;
 use tresse_units::{BitsPerSecond, MICROSECOND, Time};
 
@@ -87,7 +87,7 @@ pub trait Network {
     }
 
     /// Packets of recorded hosts, and subflows that were opened: see [`World::take_recorded`].
-    fn take_recorded(&mut self, _is_end: bool) -> (Vec<Opened>, Vec<Seen>) {
+    fn take_recorded(&mut self, _is_end: bool) -> (Vec<OpenedSubflow>, Vec<ObservedPacket>) {
         (Vec::new(), Vec::new())
     }
 }
@@ -105,7 +105,6 @@ pub struct SubflowNow {
     pub path: Option<Vec<u32>>,
 }
 
-/// An open subflow.
 #[derive(Debug, Clone, Copy)]
 pub struct OpenSubflow {
     /// Its window, packets.
@@ -119,7 +118,6 @@ pub struct OpenSubflow {
 /// A port as it is now.
 #[derive(Debug, Clone, Copy)]
 pub struct PortNow {
-    /// Its rate.
     pub rate: BitsPerSecond,
     /// What it has counted.
     pub counters: PortCounters,
@@ -243,7 +241,7 @@ impl Network for World {
         self.recorded()
     }
 
-    fn take_recorded(&mut self, is_end: bool) -> (Vec<Opened>, Vec<Seen>) {
+    fn take_recorded(&mut self, is_end: bool) -> (Vec<OpenedSubflow>, Vec<ObservedPacket>) {
         self.take_recorded(is_end)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tresse_controllers::Signal;
 use tresse_experiment::plan::bound_scheme::BoundScheme;
 use tresse_experiment::plan::network::Routing;
-use tresse_experiment::plan::parts::{Own, Part};
+use tresse_experiment::plan::parts::{FlowSettings, Part};
 use tresse_experiment::plan::port_options::PortConfigs;
 use tresse_experiment::plan::{Case, link_events};
 use tresse_fabric::{Cut, Fabric, Topology, Uncut};
@@ -126,7 +126,7 @@ fn reads_hops(case: &Case) -> bool {
 pub(crate) fn paths(case: &Case, seed: u64, flow: &Begun) -> Paths {
     let (part, bound_scheme, start) =
         (&case.parts[flow.part], &case.bound_schemes[flow.member.bound_scheme], &flow.start);
-    if let Some(Own { paths: Some(paths), .. }) = part.own(start) {
+    if let Some(FlowSettings { paths: Some(paths), .. }) = part.own(start) {
         return Paths::Fixed(paths.clone());
     }
     // What one connection learns of a path is to hold for the others that share what it remembers.
@@ -187,7 +187,7 @@ pub(crate) fn spec(case: &Case, managers: &[Manager], seed: u64, id: u64, flow: 
     }
 }
 
-fn manager(bound_scheme: &BoundScheme, usual: &Manager, own: Option<&Own>) -> Manager {
+fn manager(bound_scheme: &BoundScheme, usual: &Manager, own: Option<&FlowSettings>) -> Manager {
     match own {
         Some(own) if !own.subflow_starts.is_empty() => {
             let by = match &*bound_scheme.routing {

@@ -1,6 +1,6 @@
 //! How many seeds are run: the file's rule applied to what was measured.
 
-use tresse_experiment::keys::stopping_rule::{Replications, Until};
+use tresse_experiment::schema::stopping_rule::{Replications, Until};
 
 use tresse_results::record::claim::ClaimResult;
 use tresse_results::record::results::CaseResult;
@@ -8,7 +8,6 @@ use tresse_results::record::results::CaseResult;
 /// The verdicts on a run's claims, and what more seeds may decide.
 #[derive(Debug, Clone, Default)]
 pub struct Verdicts {
-    /// The claims.
     pub claims: Vec<ClaimResult>,
     /// What keeps inconclusive claims undecided.
     pub undecided: Vec<Undecided>,
@@ -17,7 +16,6 @@ pub struct Verdicts {
 /// A value of a claim with a bound in its interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Undecided {
-    /// The claim.
     pub claim: String,
     /// The indices of its cases in the results.
     pub cases: Vec<usize>,

@@ -12,7 +12,6 @@ use tresse_units::{SECOND, Time};
 pub struct TopologyReport {
     /// `tresse/topology/1`.
     pub schema: &'static str,
-    /// The experiment.
     pub experiment: String,
     /// The name of its topology, as in `[fabric]`.
     pub topology: String,
@@ -47,9 +46,7 @@ pub struct TopologyReport {
 /// A layer of links, with the range of values of its ports.
 #[derive(Debug, Clone, Serialize)]
 pub struct LayerEntry {
-    /// Its name.
     pub layer: String,
-    /// Its links.
     pub links: u32,
     /// Rates.
     pub rate_bps: [u64; 2],
@@ -60,7 +57,6 @@ pub struct LayerEntry {
 /// A tier (`tresse explain tiers`).
 #[derive(Debug, Clone, Serialize)]
 pub struct TierEntry {
-    /// Its layer.
     pub layer: String,
     /// `up`, `level` or `down`, seen from the hosts.
     pub direction: &'static str,
@@ -79,22 +75,18 @@ pub struct TierEntry {
 /// The RTTs between hosts that are this far apart.
 #[derive(Debug, Clone, Serialize)]
 pub struct RttEntry {
-    /// The distance.
     pub locality: &'static str,
     /// Ordered pairs of hosts; for hosts with several addresses, pairs of addresses.
     pub pairs: u64,
     /// The shortest of a pair's paths, ps.
     pub min_ps: u64,
-    /// The longest.
     pub max_ps: u64,
 }
 
 /// The shortest paths between two hosts.
 #[derive(Debug, Clone, Serialize)]
 pub struct PathsEntry {
-    /// The sender.
     pub from: String,
-    /// The receiver.
     pub to: String,
     /// How many there are, at most 2^32 - 1.
     pub count: u32,

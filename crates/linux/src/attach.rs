@@ -35,7 +35,6 @@ pub enum Default {
 /// The result of `attach`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// The controller.
     pub controller: String,
     /// The name by which sockets select it.
     pub kernel_name: String,
@@ -48,7 +47,6 @@ pub struct Report {
 /// A namespace whose default was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Changed {
-    /// The namespace.
     pub namespace: String,
     /// Its default before.
     pub before: String,

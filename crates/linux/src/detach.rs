@@ -13,7 +13,6 @@ use crate::{Error, default};
 /// The result of `detach`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// The controller.
     pub controller: String,
     /// Its name in the kernel, which is free now.
     pub kernel_name: String,

@@ -34,7 +34,6 @@ pub struct Check {
     pub name: &'static str,
     /// What needs it: `simulate`, `attach`, `mptcp`, `ecn`, `mark`, `testbed`.
     pub needed_for: &'static str,
-    /// Its result.
     pub state: State,
     /// What was found.
     pub found: String,

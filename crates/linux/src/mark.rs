@@ -27,7 +27,6 @@ const ETHERNET: u32 = 14;
 /// A device's marker and its counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Marker {
-    /// The device.
     pub device: String,
     /// The rate of the link that it represents, bit/s.
     pub rate_bps: u64,
@@ -44,12 +43,10 @@ pub struct Marker {
 /// A class and its counts. Packets are packets on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ClassStatus {
-    /// Its name.
     pub name: String,
     /// Its packets; the default class takes the rest.
     #[serde(rename = "match")]
     pub rule: Option<Match>,
-    /// Its weight.
     pub weight: u32,
     /// Its threshold at this moment, bytes.
     pub threshold_bytes: u32,

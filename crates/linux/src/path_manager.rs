@@ -32,13 +32,9 @@ pub enum Event {
         accepted: bool,
     },
     /// A connection has ended.
-    Closed {
-        /// The connection.
-        token: u32,
-    },
+    Closed { token: u32 },
     /// A further subflow is established.
     Joined {
-        /// The connection.
         token: u32,
         /// Address and port here.
         local: SocketAddr,
@@ -47,7 +43,6 @@ pub enum Event {
     },
     /// A subflow has ended.
     Gone {
-        /// The connection.
         token: u32,
         /// Address and port here.
         local: SocketAddr,

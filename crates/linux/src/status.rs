@@ -11,7 +11,6 @@ use crate::{Error, default, netns, sockets};
 /// An attached controller at work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Controller {
-    /// The controller.
     pub controller: String,
     /// Its name in the kernel.
     pub kernel_name: String,
@@ -37,7 +36,6 @@ pub struct Controller {
 pub struct Connection {
     /// The token of an MPTCP connection, as `ss` writes it; `null` for plain TCP.
     pub token: Option<String>,
-    /// Its subflows.
     pub subflows: Vec<Subflow>,
 }
 

@@ -5,7 +5,7 @@
 //! declared. [`tresse_controllers::check::rates`] has the code's rates.
 
 use tresse_controllers::ConfiguredController;
-use tresse_controllers::check::rates::{Draw, Trial, Way, mean_windows_of};
+use tresse_controllers::check::rates::{Draw, Trial, TrialPath, mean_windows_of};
 use tresse_controllers::law::{Family, Payment};
 
 use crate::claims::{Subflows, claim};
@@ -61,9 +61,9 @@ pub fn trials(scheme: &ConfiguredController) -> Vec<Trial> {
     if none || controller.reports() {
         return Vec::new();
     }
-    let way = |rtt, probability| Way { rtt, queueing: 0, probability };
+    let way = |rtt, probability| TrialPath { rtt, queueing: 0, probability };
     if payment(scheme) == Payment::Delay {
-        let delayed = |rtt, part| Way { rtt, queueing: rtt / part, probability: 0.0 };
+        let delayed = |rtt, part| TrialPath { rtt, queueing: rtt / part, probability: 0.0 };
         let singles = RTTS.into_iter().flat_map(|rtt| [2, 5].map(|part| vec![delayed(rtt, part)]));
         let both = vec![delayed(RTTS[1], 5); 2];
         return singles.chain([both]).map(|ways| Trial { ways, draw: Draw::Packets }).collect();
@@ -112,8 +112,11 @@ fn law(scheme: &ConfiguredController, trial: &Trial) -> Option<f64> {
     let controller = scheme.controller();
     let rtts: Vec<f64> = trial.ways.iter().map(|way| seconds(way.rtt)).collect();
     let subflows = Subflows { rtts: &rtts, packet: PACKET };
-    let path =
-        |(i, way): (usize, &Way)| Path { links: vec![i], rtt_ps: u64::from(way.rtt) * 125_000, loss: 0.0 };
+    let path = |(i, way): (usize, &TrialPath)| Path {
+        links: vec![i],
+        rtt_ps: u64::from(way.rtt) * 125_000,
+        loss: 0.0,
+    };
     let paths = trial.ways.iter().enumerate().map(path).collect();
     let floor = f64::from(controller.min_cwnd());
     let signal = match trial.draw {

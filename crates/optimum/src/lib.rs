@@ -9,6 +9,7 @@
 //! - What a scheme does on average: [`fluid`] models, and [`opn`]'s analytical model of throughput.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod agreement;
 pub mod claims;

@@ -10,6 +10,7 @@
 //! Time is u64 picoseconds, sizes are u64 bytes, everything else counts packets, ACKs or subflows.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod connection;
 mod declaration;

@@ -13,7 +13,7 @@ use crate::requests::Cases;
 
 /// Simulated time and the step's length in seconds, whether it is over, whether this is because of its
 /// duration, and a row of numbers for each agent: see `_native.pyi`.
-type Told = (f64, f64, bool, bool, Vec<[f64; 11]>);
+type Observation = (f64, f64, bool, bool, Vec<[f64; 11]>);
 
 /// One case, episode after episode.
 #[pyclass(frozen)]
@@ -30,7 +30,7 @@ impl Environment {
         if sent { Ok(()) } else { Err(Failure::Input("no episode is in progress: call reset()".to_owned())) }
     }
 
-    fn receive(&self) -> Result<Told, Failure> {
+    fn receive(&self) -> Result<Observation, Failure> {
         let step = self.lock().receive();
         let step = step.ok_or_else(|| Failure::Input("the episode panicked: see stderr".to_owned()))?;
         match step.stuck {
@@ -46,9 +46,9 @@ impl Environment {
     }
 }
 
-fn told(step: &Step) -> Told {
+fn told(step: &Step) -> Observation {
     let seconds = |time: u64| time as f64 / SECOND as f64;
-    let row = |own: &environment::Seen| {
+    let row = |own: &environment::Observation| {
         let [srtt, least] = own.rtts.map(seconds);
         let counts = [own.arrived, own.sent, own.marks, own.retransmissions, own.timeouts].map(|n| n as f64);
         let [arrived, sent, marks, again, timeouts] = counts;
@@ -99,8 +99,12 @@ impl Environment {
 
 /// Begins an episode of each environment under its seed. Returns the first observation of each.
 #[pyfunction]
-pub fn reset_all(py: Python<'_>, environments: Vec<Py<Environment>>, seeds: Vec<u64>) -> PyResult<Vec<Told>> {
-    let told: Result<Vec<Told>, Failure> = py.detach(|| {
+pub fn reset_all(
+    py: Python<'_>,
+    environments: Vec<Py<Environment>>,
+    seeds: Vec<u64>,
+) -> PyResult<Vec<Observation>> {
+    let told: Result<Vec<Observation>, Failure> = py.detach(|| {
         environments.iter().zip(seeds).try_for_each(|(own, seed)| own.get().reset_by(seed))?;
         environments.iter().map(|own| own.get().receive()).collect()
     });
@@ -114,8 +118,8 @@ pub fn step_all(
     py: Python<'_>,
     environments: Vec<Py<Environment>>,
     actions: Vec<Vec<(i64, u64)>>,
-) -> PyResult<Vec<Told>> {
-    let told: Result<Vec<Told>, Failure> = py.detach(|| {
+) -> PyResult<Vec<Observation>> {
+    let told: Result<Vec<Observation>, Failure> = py.detach(|| {
         environments.iter().zip(&actions).try_for_each(|(own, actions)| own.get().send(actions))?;
         environments.iter().map(|own| own.get().receive()).collect()
     });

@@ -55,7 +55,7 @@ fn schema() -> String {
 /// The metrics that tables of results show, in their order, each with the kind of cases that it is shown for.
 #[pyfunction]
 fn shown_metrics() -> Vec<(&'static str, &'static str)> {
-    let all = tresse_experiment::keys::metrics::shown();
+    let all = tresse_experiment::schema::metrics::shown();
     all.into_iter().map(|(shown, name)| (name, shown.of.name())).collect()
 }
 

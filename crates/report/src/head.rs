@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::metrics::{METRICS, MetricRow, OPTIMUM_METRICS, Shown, WINDOW_METRICS};
+use tresse_experiment::schema::metrics::{METRICS, MetricRow, OPTIMUM_METRICS, Shown, WINDOW_METRICS};
 use tresse_results::record::progress::ProgressFile;
 use tresse_results::store::finished::Host;
 use tresse_results::{Finished, Report, State};
@@ -21,7 +21,6 @@ pub struct PageHead {
     pub schema: &'static str,
     /// The version of this program.
     pub version: &'static str,
-    /// The runs.
     pub runs: Vec<RunHead>,
     /// The meanings of the metrics, by name.
     pub metrics: IndexMap<&'static str, MetricInfo>,
@@ -47,7 +46,6 @@ pub struct RunHead {
     /// The key by which a served page requests its tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
-    /// Its state.
     pub state: State,
     /// What could not be read, one sentence each.
     pub problems: Vec<String>,
@@ -60,7 +58,6 @@ pub struct RunHead {
     pub figure: Option<String>,
     /// The command line that repeats it.
     pub command: String,
-    /// The machine.
     pub host: Host,
     /// Of a run in progress.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +70,6 @@ pub struct RunHead {
     pub figures: Vec<Figure>,
     /// Its tables, by name.
     pub tables: IndexMap<String, TableHead>,
-    /// Its networks.
     pub networks: Vec<NetworkHead>,
 }
 
@@ -96,7 +92,6 @@ pub struct Published {
     pub source: String,
     /// Whether there is anything that a run could be judged by.
     pub is_any: bool,
-    /// The numbers.
     pub numbers: Vec<PublishedHead>,
 }
 
@@ -106,7 +101,6 @@ pub type ReadRun = fn(&Path) -> Result<(Finished, Published), Diagnostic>;
 /// What was run.
 #[derive(Debug, Clone, Serialize)]
 pub struct ExperimentHead {
-    /// Its title.
     pub title: String,
     /// Where it comes from.
     pub source: String,
@@ -126,7 +120,6 @@ pub struct ExperimentHead {
 /// A case.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CaseHead {
-    /// Its axes.
     pub case: IndexMap<String, Value>,
     /// `xmp-2 permutation`
     pub label: String,
@@ -146,14 +139,12 @@ pub struct TableHead {
     /// How the page's rows were made from the run's, if there are fewer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinned: Option<String>,
-    /// Its columns.
     pub columns: Vec<ColumnHead>,
 }
 
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ColumnHead {
-    /// Its name.
     pub name: String,
     /// Its unit; empty if it has none.
     pub unit: String,
@@ -168,7 +159,6 @@ pub struct NetworkHead {
     pub cases: Vec<usize>,
     /// The name of its topology.
     pub topology: String,
-    /// Its hosts.
     pub hosts: u32,
     /// Its nodes, including hosts.
     pub nodes: u32,

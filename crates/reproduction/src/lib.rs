@@ -3,11 +3,11 @@
 #![forbid(unsafe_code)]
 
 mod claims;
-pub mod keys;
 pub mod metric_display;
 pub mod pages;
 pub mod paper;
 mod paper_experiment;
+pub mod schema;
 
 use tresse_experiment::plan::Case;
 use tresse_experiment::{Diagnostic, Loaded, Plan};
@@ -17,11 +17,11 @@ use tresse_lab::stopping_rule::Verdicts;
 use tresse_results::record::report::{Report, Testbed};
 use tresse_results::store::finished::{Finished, of_another_version};
 
-use keys::claims::Claim;
+use schema::claims::Claim;
 
 pub use claims::{Comparison, PublishedNumber, Tally, comparison};
-pub use keys::{OWNER, Publication};
 pub use paper_experiment::PaperExperiment;
+pub use schema::{OWNER, Publication};
 
 /// Runs `plan`, writes its results to the folder, and judges the paper's claims by them.
 ///

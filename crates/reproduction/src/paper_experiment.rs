@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 use tresse_experiment::diagnostic::Wrong;
-use tresse_experiment::keys::Experiment;
+use tresse_experiment::schema::Experiment;
 
-use crate::keys::Publication;
+use crate::schema::Publication;
 
 /// What an experiment says about itself and about the paper's results, and not what is run.
 #[derive(Debug, Clone)]

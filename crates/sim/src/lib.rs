@@ -4,6 +4,7 @@
 //! let [`World::advance`] advance time until one of them finishes.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod ceiling;
 mod flow;
@@ -19,6 +20,6 @@ mod view;
 mod windows;
 mod world;
 
-pub use recorder::{Opened, Recording, Seen};
+pub use recorder::{ObservedPacket, OpenedSubflow, Recording};
 pub use spec::{FlowRecord, FlowSpec, Manager, Paths, Sprayed};
 pub use world::{Packets, Step, World};

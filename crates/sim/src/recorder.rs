@@ -26,7 +26,7 @@ pub struct Recording {
 
 /// A packet as a host saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen {
+pub struct ObservedPacket {
     /// The time, ps.
     pub time: Time,
     /// The host.
@@ -53,7 +53,7 @@ pub struct Seen {
 
 /// A subflow of a connection that one of the hosts is an end of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenedSubflow {
     /// The name of its connection.
     pub connection: u64,
     /// Its number.
@@ -67,8 +67,8 @@ pub struct Opened {
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     what: Option<Arc<Recording>>,
-    seen: Vec<Seen>,
-    opened: Vec<Opened>,
+    seen: Vec<ObservedPacket>,
+    opened: Vec<OpenedSubflow>,
     /// How many were recorded, including those already taken.
     count: u64,
     /// Whether the last sent packet was recorded.
@@ -76,7 +76,7 @@ pub(crate) struct Recorder {
 }
 
 /// The data that the halves have about a packet.
-struct Known<'a> {
+struct PacketSource<'a> {
     host: u32,
     connection: u64,
     config: &'a Config,
@@ -130,10 +130,10 @@ impl Recorder {
             PathChoice::Addresses { local, remote } => [local, remote],
             PathChoice::Port(_) | PathChoice::Spray => [0, 0],
         };
-        self.opened.push(Opened { connection, subflow, addresses });
+        self.opened.push(OpenedSubflow { connection, subflow, addresses });
     }
 
-    fn arrived(&mut self, now: Time, known: &Known, packet: &Packet<Wire>) {
+    fn arrived(&mut self, now: Time, known: &PacketSource, packet: &Packet<Wire>) {
         let header = &packet.header;
         let trimmed = header.trimmed().is_some();
         self.note(now, known, false, (header.bytes.into(), header.ecn, trimmed), &packet.payload);
@@ -143,7 +143,7 @@ impl Recorder {
     fn note(
         &mut self,
         time: Time,
-        known: &Known,
+        known: &PacketSource,
         sent: bool,
         (bytes, ecn, trimmed): (u32, Ecn, bool),
         wire: &Wire,
@@ -157,7 +157,7 @@ impl Recorder {
             Body::Segment(_) | Body::Sprayed(_) | Body::Datagram => bytes.saturating_sub(known.config.header),
             Body::Ack(_) | Body::Answer(_) | Body::Handshake(..) => 0,
         };
-        self.seen.push(Seen {
+        self.seen.push(ObservedPacket {
             time,
             host: known.host,
             sent,
@@ -178,15 +178,15 @@ impl Recorder {
     }
 }
 
-fn sender(half: &Sending) -> Option<Known<'_>> {
+fn sender(half: &Sending) -> Option<PacketSource<'_>> {
     let config = half.sender.config();
-    let known = |host| Known { host, connection: half.id, config };
+    let known = |host| PacketSource { host, connection: half.id, config };
     half.managed.recorded.map(known)
 }
 
-fn receiver(half: &Receiving) -> Known<'_> {
+fn receiver(half: &Receiving) -> PacketSource<'_> {
     let config = half.receiver.config();
-    Known { host: half.host, connection: half.id, config }
+    PacketSource { host: half.host, connection: half.id, config }
 }
 
 /// Packets of hosts, as they are recorded.
@@ -207,7 +207,7 @@ impl World {
     /// the order in which it saw them; and the subflows that were opened since the last call. Unless `is_end` is set,
     /// packets that may not be the last of their time are left for the next call. So the order is the same however
     /// often this is called, and on any number of threads.
-    pub fn take_recorded(&mut self, is_end: bool) -> (Vec<Opened>, Vec<Seen>) {
+    pub fn take_recorded(&mut self, is_end: bool) -> (Vec<OpenedSubflow>, Vec<ObservedPacket>) {
         let earliest = self.parts.iter().map(|part| part.earliest()).min().unwrap_or(0);
         let until = if is_end { Time::MAX } else { earliest.min(self.now()) };
         let (mut opened, mut seen) = (Vec::new(), Vec::new());

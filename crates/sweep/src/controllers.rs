@@ -12,7 +12,7 @@ use tresse_experiment::read::files::sha256;
 
 /// A controller's file, and the headers next to it that it includes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Own {
+pub(crate) struct StoredController {
     /// The name of the file.
     file: PathBuf,
     text: String,
@@ -22,7 +22,7 @@ pub(crate) struct Own {
     names: Vec<String>,
 }
 
-impl Own {
+impl StoredController {
     fn of(path: &Path, controllers: &[Controller]) -> Self {
         let beside = path.parent().unwrap_or(Path::new(""));
         let headers = included(path).into_iter();
@@ -44,22 +44,22 @@ impl Own {
 }
 
 /// Compiles and loads a file.
-pub(crate) fn load(path: &Path) -> Result<Own, LoadError> {
-    Ok(Own::of(path, &tresse_controllers::load(path)?))
+pub(crate) fn load(path: &Path) -> Result<StoredController, LoadError> {
+    Ok(StoredController::of(path, &tresse_controllers::load(path)?))
 }
 
 /// What this process has loaded for others: folder and address, by the names of the controllers.
 static LOADED: Mutex<BTreeMap<String, (TempDir, String)>> = Mutex::new(BTreeMap::new());
 
 /// Makes sure that this process has a controller; a worker computes many points.
-pub(crate) fn have(own: &Own) -> Result<(), LoadError> {
+pub(crate) fn have(own: &StoredController) -> Result<(), LoadError> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let (names, address) = (own.names.join(" "), own.address());
     let is_ours = || {
         let known: Option<Vec<Controller>> = own.names.iter().map(|name| find(name)).collect();
         let known = known?;
         let path = known.first()?.file()?;
-        (Own::of(path, &known).address() == address).then_some(())
+        (StoredController::of(path, &known).address() == address).then_some(())
     };
     if loaded.get(&names).is_some_and(|(_, known)| *known == address) || is_ours().is_some() {
         return Ok(());

@@ -25,7 +25,6 @@ pub struct Request {
     pub points: usize,
     /// How many numbers each has.
     pub dimensions: usize,
-    /// The seed.
     pub seed: u64,
 }
 

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use toml::{Table, Value};
-use tresse_experiment::diagnostic::{At, Wrong};
-use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_experiment::diagnostic::{Location, Wrong};
 use tresse_experiment::read::{self, built_in};
+use tresse_experiment::schema::stopping_rule::Asked;
 use tresse_experiment::{Diagnostic, Profile, Source};
 use tresse_units::text_file;
 
@@ -15,7 +15,6 @@ use tresse_units::text_file;
 pub struct Plan {
     /// The name of the file in messages.
     pub name: String,
-    /// Its text.
     pub text: String,
     /// The folder of the files that it names.
     folder: PathBuf,
@@ -237,8 +236,8 @@ impl Plan {
 
 fn told(name: &str, text: &str, wrong: Wrong) -> Diagnostic {
     let offset = match &wrong.at {
-        At::Offset(offset) => *offset,
-        At::Keys(keys) => read::locate(text, &keys.iter().map(String::as_str).collect::<Vec<_>>()),
+        Location::Offset(offset) => *offset,
+        Location::Keys(keys) => read::locate(text, &keys.iter().map(String::as_str).collect::<Vec<_>>()),
     };
     let name = if name.is_empty() { "the plan" } else { name };
     match offset {

@@ -44,7 +44,6 @@ pub struct Record {
 /// What was measured in a case; [`CaseResult`] describes the fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CaseRecord {
-    /// Its axes.
     pub case: IndexMap<String, Value>,
     /// The fingerprint of its results.
     pub digest: String,

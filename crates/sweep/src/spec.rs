@@ -10,15 +10,15 @@ use sha2::{Digest, Sha256};
 use toml::Table;
 use tresse_controllers::LoadError;
 use tresse_experiment::diagnostic::plain_json;
-use tresse_experiment::keys::stopping_rule::{Asked, Replications};
 use tresse_experiment::read;
 use tresse_experiment::read::files::sha256;
+use tresse_experiment::schema::stopping_rule::{Asked, Replications};
 use tresse_experiment::{Diagnostic, Loaded, Owners, Profile, Source};
 use tresse_lab::{Options, Watch};
 use tresse_results::record::inputs;
 use tresse_results::{MODEL_VERSION, Report};
 
-use crate::controllers::{self, Own};
+use crate::controllers::{self, StoredController};
 use crate::plan::{Plan, setting};
 use crate::record::Record;
 
@@ -27,13 +27,12 @@ use crate::record::Record;
 pub(crate) struct Common {
     /// The experiment's name or file.
     name: String,
-    /// Its text.
     text: String,
     full: bool,
     only: Vec<String>,
     seed: u64,
     replications: Option<String>,
-    controllers: Vec<Own>,
+    controllers: Vec<StoredController>,
 }
 
 /// A point for a worker, which can be sent to another machine. Files that the experiment names, such as flow sizes,
@@ -69,7 +68,7 @@ impl Base {
     /// # Errors
     /// If something is wrong with the experiment, a controller, or their settings in the plan.
     pub fn of<E: From<Diagnostic> + From<LoadError>>(plan: &Plan, owners: Owners) -> Result<Self, E> {
-        let controllers: Result<Vec<Own>, LoadError> =
+        let controllers: Result<Vec<StoredController>, LoadError> =
             plan.controllers().iter().map(|file| controllers::load(file)).collect();
         let controllers = controllers?;
         let (only, replications) = (plan.only()?, plan.replications()?);
@@ -87,7 +86,7 @@ impl Base {
         let files = loaded.files.all().into_iter().filter(|file| file.path != *own);
         let mut same: Vec<String> = files.map(|file| file.sha256).collect();
         same.sort();
-        same.extend(controllers.iter().map(Own::address));
+        same.extend(controllers.iter().map(StoredController::address));
         let name = match Path::new(&source.name).is_file() {
             // Workers may have another current folder.
             true => std::path::absolute(&source.name).map_or(source.name, |path| path.display().to_string()),

@@ -80,7 +80,6 @@ pub struct Standing {
 /// Where a sweep has written its results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// The folder.
     pub folder: PathBuf,
     /// Points in `results.parquet`: those of the plan, and those that the folder had before.
     pub points: usize,
@@ -199,7 +198,6 @@ impl Sweep {
         &self.base.notes
     }
 
-    /// Its folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }

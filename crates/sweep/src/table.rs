@@ -9,7 +9,7 @@ use arrow_schema::{Field, Schema};
 use indexmap::IndexSet;
 use toml::Value;
 use tresse_experiment::Diagnostic;
-use tresse_experiment::keys::metrics::{METRICS, OPTIMUM_METRICS};
+use tresse_experiment::schema::metrics::{METRICS, OPTIMUM_METRICS};
 use tresse_results::store::parquet::{ParquetError, writer};
 use tresse_units::output_file::OutputFile;
 
@@ -20,7 +20,6 @@ use crate::rows;
 /// A row: a point, and one of its cases, or none for a point that could not be run.
 type Row<'a> = (&'a Kept, Option<&'a CaseRecord>);
 
-/// A column.
 struct Column {
     name: String,
     values: ArrayRef,

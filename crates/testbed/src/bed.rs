@@ -20,7 +20,7 @@ use tresse_linux::{attach, detach};
 use tresse_path_manager::Config as Managers;
 use tun_rs::SyncDevice;
 
-use crate::agent::{Ask, Told};
+use crate::agent::{Ask, HostReport};
 use crate::clock::Scale;
 use crate::cores;
 use crate::emulator::Emulator;
@@ -43,7 +43,7 @@ const RECEIVES: &str = "4096 67108864 268435456";
 
 /// The settings of a testbed.
 #[derive(Debug, Clone, Copy)]
-pub struct How<'a> {
+pub struct Settings<'a> {
     /// The command that runs [`agent::run`](crate::agent::run) in a host.
     pub program: &'a Command,
     /// The speed of the experiment's time.
@@ -56,7 +56,7 @@ pub(crate) struct Bed {
     pub emulator: Emulator,
     hosts: Vec<Host>,
     /// The hosts' reports, with their numbers.
-    pub told: Receiver<(u32, Told)>,
+    pub told: Receiver<(u32, HostReport)>,
     controls: Controls,
 }
 
@@ -87,7 +87,7 @@ impl Bed {
     ///
     /// # Errors
     /// What the machine lacks, or a part of the case that no testbed can do.
-    pub fn new(case: &Case, seed: u64, how: How<'_>) -> Result<Self, Error> {
+    pub fn new(case: &Case, seed: u64, how: Settings<'_>) -> Result<Self, Error> {
         let count = addresses(case)?;
         cores::leave();
         let hosts = case.setting.fabric.hosts();
@@ -196,7 +196,7 @@ impl Host {
         host: u32,
         addresses: &[Ipv4Addr],
         case: &Case,
-        How { program, scale }: How<'_>,
+        Settings { program, scale }: Settings<'_>,
     ) -> Result<(Self, SyncDevice), Error> {
         let namespace = Namespace::create(&format!("h{host}"))?;
         namespace.sysctl("ipv6/conf/all/disable_ipv6", "1")?;

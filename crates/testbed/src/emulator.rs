@@ -32,12 +32,12 @@ pub struct Emulator {
 
 #[derive(Debug)]
 struct Shared {
-    own: Mutex<Own>,
+    own: Mutex<Forwarding>,
     stop: AtomicBool,
 }
 
 #[derive(Debug)]
-struct Own {
+struct Forwarding {
     switch: Switch,
     /// Packets that left the fabric while another thread held it, and still have to be written.
     waiting: Vec<Delivered>,
@@ -64,7 +64,7 @@ impl Emulator {
             device.set_nonblocking(true)?;
         }
         let clock = Clock::start(scale);
-        let own = Own { switch, waiting: Vec::new(), lateness: Histogram::new(), refused: 0 };
+        let own = Forwarding { switch, waiting: Vec::new(), lateness: Histogram::new(), refused: 0 };
         let shared = Arc::new(Shared { own: Mutex::new(own), stop: AtomicBool::new(false) });
         let thread = thread::Builder::new().name("fabric".to_owned()).spawn({
             let shared = Arc::clone(&shared);
@@ -128,7 +128,7 @@ impl Drop for Emulator {
 }
 
 impl Shared {
-    fn own(&self) -> MutexGuard<'_, Own> {
+    fn own(&self) -> MutexGuard<'_, Forwarding> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -169,7 +169,7 @@ fn forward(shared: &Shared, devices: &[SyncDevice], clock: Clock) -> io::Result<
     Ok(())
 }
 
-impl Own {
+impl Forwarding {
     /// Writes due packets to their hosts.
     fn deliver(&mut self, now: Time, clock: Clock, devices: &[SyncDevice]) -> io::Result<()> {
         self.waiting.reverse();

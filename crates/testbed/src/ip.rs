@@ -7,7 +7,7 @@ use tresse_units::mix;
 
 /// The fields of a packet that a switch reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen {
+pub struct PacketFields {
     /// Its source and its destination.
     pub addresses: [Ipv4Addr; 2],
     /// The source and destination ports of TCP and UDP; 0 without.
@@ -22,7 +22,7 @@ const UDP: u8 = 17;
 const LEAST: usize = 20;
 
 /// Reads a packet; `None` if it is not a whole IPv4 packet.
-pub fn read(packet: &[u8]) -> Option<Seen> {
+pub fn read(packet: &[u8]) -> Option<PacketFields> {
     let first = *packet.first()?;
     let length = usize::from(first & 15) * 4;
     if first >> 4 != 4 || length < LEAST || packet.len() < length {
@@ -48,7 +48,7 @@ pub fn read(packet: &[u8]) -> Option<Seen> {
     };
     let hash = mix(mix(from << 32 | to) ^ ends) as u32;
     let header = Header { class: packet[1] >> 2, hash, ..Header::new(packet.len() as u32, ecn) };
-    Some(Seen { addresses, ports, header })
+    Some(PacketFields { addresses, ports, header })
 }
 
 /// Sets CE in a packet that [`read`] accepts, and updates the header's checksum (RFC 1624).

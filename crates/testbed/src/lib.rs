@@ -22,7 +22,7 @@ mod switch;
 mod truth;
 mod world;
 
-pub use bed::{How, check, clean};
+pub use bed::{Settings, check, clean};
 pub use clock::{Clock, Scale};
 pub use emulator::{Emulator, Lateness};
 pub use namespace::{Error, Namespace, lacks};

@@ -9,7 +9,7 @@ use tresse_lab::runner::Measured;
 use tresse_results::record::outcome::Outcome;
 use tresse_results::record::progress::Progress;
 
-use crate::bed::{Bed, How};
+use crate::bed::{Bed, Settings};
 use crate::truth::{Truth, Watch};
 use crate::world::World;
 
@@ -22,7 +22,7 @@ use crate::world::World;
 pub fn run(
     case: &Case,
     seed: u64,
-    how: How<'_>,
+    how: Settings<'_>,
     stop: &AtomicBool,
     progress: &Progress,
     measured: &mut Measured<'_>,

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use tresse_fabric::{Arrival, Ecn, Fabric, RouteId};
 use tresse_units::Time;
 
-use crate::ip::{self, Seen};
+use crate::ip::{self, PacketFields};
 
 /// A packet's place in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,6 @@ struct Slot {
 pub(crate) struct Delivered {
     /// Its destination host.
     pub host: u32,
-    /// Its place.
     slot: u32,
     /// When it was due there.
     pub due: Time,
@@ -141,7 +140,7 @@ impl Switch {
         }
     }
 
-    fn route(&self, seen: &Seen) -> Option<(Seen, RouteId, u32)> {
+    fn route(&self, seen: &PacketFields) -> Option<(PacketFields, RouteId, u32)> {
         let [from, to] = seen.addresses;
         let (&(from_host, from_number), &(to_host, to_number)) =
             (self.addresses.get(&from)?, self.addresses.get(&to)?);

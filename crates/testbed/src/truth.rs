@@ -13,9 +13,7 @@ use crate::emulator::Lateness;
 /// experiment's time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Truth {
-    /// The case.
     pub case: String,
-    /// The seed.
     pub seed: u64,
     /// The speed of the experiment's time.
     pub scale: String,

@@ -5,6 +5,7 @@
 //! returns the ACKs. Sequence numbers count segments, windows count packets, time is picoseconds.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod config;
 mod counters;

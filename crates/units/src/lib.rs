@@ -4,6 +4,7 @@
 //! It depends on no other crate of the workspace.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod input_file;
 pub mod output_file;

@@ -14,7 +14,6 @@ pub struct Experiment {
     pub name: String,
     /// Its text, if it is not a file; the name is then only used in messages.
     pub text: Option<String>,
-    /// Its size.
     pub profile: Profile,
     /// Changed keys, `PATH=VALUE`; a list of values makes a case for each.
     pub set: Vec<String>,
@@ -23,7 +22,6 @@ pub struct Experiment {
 /// Some cases of an experiment.
 #[derive(Debug, Clone)]
 pub struct Cases {
-    /// It.
     pub experiment: Experiment,
     /// The values to keep on its axes, `KEY=VALUE[,VALUE]`.
     pub only: Vec<String>,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tresse_controllers as controllers;
-use tresse_controllers::apart::End;
+use tresse_controllers::sandbox::End;
 use tresse_controllers::trace::{Script, Step, play_apart};
 use tresse_controllers::{ConfiguredController, Controller};
 use tresse_units::input_file::{self, MOST_WRITTEN};
@@ -44,7 +44,6 @@ pub struct TraceRequest {
 /// What a controller did in a script.
 #[derive(Debug)]
 pub struct Trace {
-    /// The controller.
     pub controller: Controller,
     /// Its state after each event.
     pub steps: Vec<Step>,

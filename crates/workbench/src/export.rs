@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tresse_exchange::export;
-use tresse_experiment::keys::wanted::Wanted;
+use tresse_experiment::schema::wanted::Wanted;
 use tresse_units::output_file::{OutputFile, replaces};
 
 use crate::failure::Failure;
@@ -16,7 +16,6 @@ pub use tresse_exchange::export::Format;
 pub struct Request {
     /// The folder of the run.
     pub run: PathBuf,
-    /// The format.
     pub format: Format,
     /// The table, for formats of tables; `None`: the flows.
     pub table: Option<String>,

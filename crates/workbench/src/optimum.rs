@@ -9,7 +9,6 @@ use crate::own_code::OwnCode;
 /// The flows whose optimum is wanted.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The cases.
     pub cases: Cases,
     /// The user's own code that is loaded first.
     pub own: OwnCode,

@@ -10,7 +10,7 @@ use tresse_report::head::{Published, PublishedHead};
 use tresse_report::twin;
 use tresse_report::view::Viewer;
 use tresse_reproduction::Publication;
-use tresse_reproduction::keys::claims::PublishedValue;
+use tresse_reproduction::schema::claims::PublishedValue;
 use tresse_results::Finished;
 use tresse_units::output_file::OutputFile;
 

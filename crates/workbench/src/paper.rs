@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tresse_experiment::keys::stopping_rule::Asked;
 use tresse_experiment::read::built_in;
+use tresse_experiment::schema::stopping_rule::Asked;
 use tresse_experiment::{Loaded, Profile, did_you_mean};
 use tresse_lab::{Options, Watch};
 use tresse_reproduction::PaperExperiment;
@@ -47,20 +47,16 @@ pub struct Request {
 pub enum Event<'a> {
     /// An experiment is complete in the folder already.
     Kept {
-        /// Its number.
         number: usize,
         /// How many experiments there are.
         of: usize,
-        /// Its name.
         name: &'a str,
     },
     /// An experiment begins.
     Begins {
-        /// Its number.
         number: usize,
         /// How many experiments there are.
         of: usize,
-        /// Its name.
         name: &'a str,
         /// How long it will take, and all from it on, seconds, if known.
         left_s: Option<[f64; 2]>,
@@ -71,8 +67,7 @@ pub enum Event<'a> {
 
 /// A run of a paper after its end, or after it was interrupted.
 #[derive(Debug)]
-pub struct Done {
-    /// The paper.
+pub struct PaperRun {
     pub paper: Paper,
     /// What was run, compared with the published results.
     pub all: Reproduction,
@@ -85,7 +80,7 @@ pub struct Done {
     files: folder::Folder,
 }
 
-impl Done {
+impl PaperRun {
     /// The run as one JSON object: the reports of its experiments, with the kept results of real hosts.
     ///
     /// # Errors
@@ -102,13 +97,13 @@ impl Done {
 /// Runs the experiments, or those that are not yet complete in the folder; `tell` is told of each.
 ///
 /// # Errors
-/// An error in the request, in the folder, or of `tell`. What goes wrong in an experiment is in [`Done::errors`].
+/// An error in the request, in the folder, or of `tell`. What goes wrong in an experiment is in [`PaperRun::errors`].
 pub fn run<E: From<Failure>>(
     request: &Request,
     interrupt: &Arc<Interrupt>,
     progress: &Progress,
     tell: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
-) -> Result<Done, E> {
+) -> Result<PaperRun, E> {
     let paper = paper::find(&request.paper).map_err(Failure::from)?;
     let chosen = chosen(paper, &request.only)?;
     let files = open(request, paper)?;
@@ -142,7 +137,7 @@ pub fn run<E: From<Failure>>(
 
     let left = chosen.len() - done.iter().filter(|e| e.status == Status::Complete).count();
     let (all, out) = (Reproduction::of(done), files.path().to_owned());
-    let done = Done { paper, all, out, left, errors, files };
+    let done = PaperRun { paper, all, out, left, errors, files };
     done.files.save(done.status(), &done.all.summary)?;
     Ok(done)
 }

@@ -5,12 +5,12 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
-use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_experiment::schema::stopping_rule::Asked;
 use tresse_experiment::{Diagnostic, Loaded, Plan};
 use tresse_lab::runner::On;
 use tresse_lab::{Options, Watch};
 use tresse_results::{Report, Testbed};
-use tresse_testbed::How;
+use tresse_testbed::Settings;
 use tresse_units::output_file::write_whole;
 
 use crate::cases::Cases;
@@ -24,7 +24,6 @@ pub use tresse_testbed::{Scale, Truth};
 /// What to run on real hosts.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The cases.
     pub cases: Cases,
     /// The user's own code that is loaded first.
     pub own: OwnCode,
@@ -42,10 +41,8 @@ pub struct Request {
 
 /// A run on real hosts.
 #[derive(Debug)]
-pub struct Done {
-    /// The experiment.
+pub struct TestbedRun {
     pub loaded: Arc<Loaded>,
-    /// Its results.
     pub report: Report,
     /// How faithful each run was.
     pub truths: Vec<Truth>,
@@ -62,7 +59,7 @@ pub fn run(
     interrupt: &Interrupt,
     progress: &Progress,
     tell: &mut dyn FnMut(String),
-) -> Result<Done, Failure> {
+) -> Result<TestbedRun, Failure> {
     request.own.load(&mut |_| ())?;
     let (loaded, plan) = request.cases.load(tell)?;
     check(&plan)?;
@@ -79,7 +76,7 @@ pub fn run(
     let loaded = Arc::new(loaded);
     let on = (agent, request.scale);
     let (report, truths) = real((Arc::clone(&loaded), plan), options, on, interrupt, progress)?;
-    Ok(Done { loaded, report, truths })
+    Ok(TestbedRun { loaded, report, truths })
 }
 
 /// Removes what a killed testbed left behind; returns the names of it.
@@ -122,7 +119,7 @@ pub(crate) fn real(
         move || {
             let told = |truth: Truth| truths.lock().unwrap_or_else(PoisonError::into_inner).push(truth);
             let on: &On<'_> = &|case, seed, stop, progress, measured| {
-                let how = How { program: &agent, scale };
+                let how = Settings { program: &agent, scale };
                 tresse_testbed::run(case, seed, how, stop, progress, measured, told)
             };
             let testbed = Testbed { scale: scale.to_string() };

@@ -6,6 +6,7 @@
 //! its own seed.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod chakra;
 mod collective;

@@ -58,7 +58,7 @@ enum State {
 
 /// Timed events, in their order at one instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
+enum EventKind {
     /// A wait ends.
     End,
     /// A processor comes to a task that waited for it.
@@ -112,7 +112,7 @@ pub struct Tasks {
     base: Time,
     /// The first of the roots that has not begun.
     root: usize,
-    timers: BinaryHeap<Reverse<(Time, What, u32)>>,
+    timers: BinaryHeap<Reverse<(Time, EventKind, u32)>>,
     stops: BinaryHeap<Reverse<(Time, u32)>>,
     /// Tasks of this iteration that are not done.
     left: u32,
@@ -197,13 +197,13 @@ impl Tasks {
         self.parts.amount[task as usize] != ENDLESS || self.stop(task).is_some()
     }
 
-    fn next_root(&self) -> Option<(Time, What, u32)> {
+    fn next_root(&self) -> Option<(Time, EventKind, u32)> {
         let task = *self.parts.roots.get(self.root)?;
-        Some((self.base.saturating_add(self.parts.delay[task as usize]), What::Begin, task))
+        Some((self.base.saturating_add(self.parts.delay[task as usize]), EventKind::Begin, task))
     }
 
     /// The next timed event, the end of a wait or a beginning.
-    fn next_timer(&self) -> Option<(Time, What, u32)> {
+    fn next_timer(&self) -> Option<(Time, EventKind, u32)> {
         let timer = self.timers.peek().map(|&Reverse(timer)| timer);
         [timer, self.next_root()].into_iter().flatten().min()
     }
@@ -230,9 +230,9 @@ impl Tasks {
             self.timers.pop();
         }
         match what {
-            What::End => self.done(task, now),
-            What::Turn => self.start(task, at, now),
-            What::Begin => self.begin(task, at, now),
+            EventKind::End => self.done(task, now),
+            EventKind::Turn => self.start(task, at, now),
+            EventKind::Begin => self.begin(task, at, now),
         }
         true
     }
@@ -247,7 +247,7 @@ impl Tasks {
     /// A task leaves its processor, which comes to the next one.
     fn leave_processor(&mut self, task: u32, now: Time) {
         let next = self.processors.give(task);
-        self.timers.extend(next.map(|next| Reverse((now, What::Turn, next))));
+        self.timers.extend(next.map(|next| Reverse((now, EventKind::Turn, next))));
     }
 
     /// Starts a task that was to begin `at`, and has its processor.
@@ -257,7 +257,7 @@ impl Tasks {
         self.parts.state[i] = State::Underway;
         match self.work(task) {
             Work::Gate => self.done(task, now),
-            Work::Wait(time) => self.timers.push(Reverse((now.saturating_add(time), What::End, task))),
+            Work::Wait(time) => self.timers.push(Reverse((now.saturating_add(time), EventKind::End, task))),
             Work::Message { from, to, bytes } => {
                 let deadline = self.parts.deadline.get(i).copied().filter(|&d| d != NEVER);
                 self.finite += u32::from(self.has_end(task));
@@ -305,7 +305,7 @@ impl Tasks {
                 if self.parts.missing[j] == 0 {
                     self.parts.state[j] = State::Due;
                     let at = now.saturating_add(self.parts.delay[j]);
-                    self.timers.push(Reverse((at, What::Begin, successor)));
+                    self.timers.push(Reverse((at, EventKind::Begin, successor)));
                 }
             }
         }

@@ -77,12 +77,12 @@ pub(crate) struct Requires {
 #[derive(Debug)]
 pub(crate) struct Wrong {
     pub place: u32,
-    pub what: What,
+    pub what: Violation,
 }
 
 /// The possible errors.
 #[derive(Debug)]
-pub(crate) enum What {
+pub(crate) enum Violation {
     TooLarge { bytes: u64, most: u64 },
     NoRank { peer: u32, ranks: u32 },
     Itself(u32),
@@ -92,7 +92,7 @@ pub(crate) enum What {
     Graph(GraphError),
 }
 
-impl What {
+impl Violation {
     /// In words; `at` gives the reader's name for a place.
     pub fn told(&self, at: impl Fn(u32) -> String) -> String {
         let ends = |send| if send { ("send", "receive") } else { ("receive", "send") };
@@ -134,7 +134,7 @@ impl Trace {
     /// If there are too many.
     pub fn add(&mut self, place: u32, work: Work) -> Result<u32, Wrong> {
         let task = Task { job: Some(0), ..Task::new(work) };
-        let task = self.graph.add(task).map_err(|e| Wrong { place, what: What::Graph(e) })?;
+        let task = self.graph.add(task).map_err(|e| Wrong { place, what: Violation::Graph(e) })?;
         self.places.push(place);
         Ok(task)
     }
@@ -148,13 +148,13 @@ impl Trace {
         let Transfer { send, rank, peer, bytes, tag } = transfer;
         let wrong = |what| Err(Wrong { place, what });
         if bytes > self.most {
-            return wrong(What::TooLarge { bytes, most: self.most });
+            return wrong(Violation::TooLarge { bytes, most: self.most });
         }
         if peer >= self.ranks {
-            return wrong(What::NoRank { peer, ranks: self.ranks });
+            return wrong(Violation::NoRank { peer, ranks: self.ranks });
         }
         if peer == rank {
-            return wrong(What::Itself(rank));
+            return wrong(Violation::Itself(rank));
         }
         let channel = if send { (rank, peer, tag) } else { (peer, rank, tag) };
         let work =
@@ -171,7 +171,7 @@ impl Trace {
             others.remove(&channel);
         }
         if other.bytes != bytes {
-            return wrong(What::Sizes { send, bytes, other: other.place, of_other: other.bytes });
+            return wrong(Violation::Sizes { send, bytes, other: other.place, of_other: other.bytes });
         }
         let (send, recv) = if send { (task, other.task) } else { (other.task, task) };
         self.graph.after(recv, send);
@@ -239,7 +239,7 @@ impl Trace {
         };
         let first = [alone(&self.sends, true), alone(&self.recvs, false)].into_iter().flatten().min();
         if let Some((place, send, channel)) = first {
-            return Err(Wrong { place, what: What::Alone { send, channel } });
+            return Err(Wrong { place, what: Violation::Alone { send, channel } });
         }
         let places = self.places;
         self.graph.tasks(1, 0).map_err(|e| match e {
@@ -251,9 +251,9 @@ impl Trace {
                 while circle.last() == Some(&place) {
                     circle.pop();
                 }
-                Wrong { place, what: What::Cycle(circle) }
+                Wrong { place, what: Violation::Cycle(circle) }
             }
-            e => Wrong { place: places.last().copied().unwrap_or(0), what: What::Graph(e) },
+            e => Wrong { place: places.last().copied().unwrap_or(0), what: Violation::Graph(e) },
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use tresse_units::SplitMix;
 
-use super::script::{Event, Of, Script};
+use super::script::{Event, ReportedPacket, Script};
 use crate::{Feedback, MAX_PATHS};
 
 /// The aim of a script.
@@ -96,8 +96,8 @@ fn event(random: &mut Random, kind: Kind, paths: u32, window: u32) -> Event {
                 _ => random.between(0, 2 * u64::from(window)),
             };
             let of = match kind {
-                Kind::Corners => Of::Path(random.between(0, u64::from(paths) - 1) as u32),
-                _ => Of::Ago(ago as u32),
+                Kind::Corners => ReportedPacket::Path(random.between(0, u64::from(paths) - 1) as u32),
+                _ => ReportedPacket::Ago(ago as u32),
             };
             Event::Feedback { of, what: feedback(random, kind) }
         }

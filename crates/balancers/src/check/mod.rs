@@ -12,15 +12,15 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use tresse_controllers::apart::End;
 use tresse_controllers::check::search::{Broken, Contract, Played as Searched, search, search_apart};
 use tresse_controllers::check::{changed, settings};
+use tresse_controllers::sandbox::End;
 
 use crate::{Balancer, ConfiguredBalancer};
 
 use generate::{Kind, script};
 use play::{Played, play, reaches};
-pub use script::{Event, Of, Script};
+pub use script::{Event, ReportedPacket, Script};
 
 /// What must hold for a balancer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

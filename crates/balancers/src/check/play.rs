@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::script::{Event, Of, Script};
+use super::script::{Event, ReportedPacket, Script};
 use super::{Found, Invariant};
 use crate::{ConfiguredBalancer, Feedback, Spread};
 
@@ -60,23 +60,23 @@ pub(super) fn play(scheme: &Arc<ConfiguredBalancer>, script: &Script, now: u64) 
     Ok(played)
 }
 
-type Told = Result<(), (Invariant, String)>;
+type PlayResult = Result<(), (Invariant, String)>;
 
 impl Played {
-    fn path_of(&self, of: Of, paths: u32) -> Option<u32> {
+    fn path_of(&self, of: ReportedPacket, paths: u32) -> Option<u32> {
         match of {
-            Of::Path(path) => Some(path.min(paths - 1)),
-            Of::Ago(ago) => self.picks.iter().rev().nth(ago as usize).copied(),
+            ReportedPacket::Path(path) => Some(path.min(paths - 1)),
+            ReportedPacket::Ago(ago) => self.picks.iter().rev().nth(ago as usize).copied(),
         }
     }
 
-    fn feedback(&mut self, path: u32, what: Feedback) -> Told {
+    fn feedback(&mut self, path: u32, what: Feedback) -> PlayResult {
         self.spread.feedback(self.now, path, what);
         self.look("feedback")
     }
 
     /// A packet. If it `stays`, it must take the last one's path.
-    fn pick(&mut self, stays: bool) -> Told {
+    fn pick(&mut self, stays: bool) -> PlayResult {
         let has_alive = self.spread.scheme().balancer().raw.alive.is_some();
         let alive: Vec<bool> = match has_alive {
             true => (0..self.spread.paths()).map(|path| self.spread.alive_at(self.now, path)).collect(),
@@ -111,7 +111,7 @@ impl Played {
     }
 
     /// Whether a hook has written only what it may write.
-    fn look(&self, hook: &str) -> Told {
+    fn look(&self, hook: &str) -> PlayResult {
         let whole = self.spread.guards_are_whole();
         if whole && self.spread.is_as_host_set(self.now, self.told) {
             return Ok(());
@@ -121,7 +121,7 @@ impl Played {
     }
 
     /// Whether `alive` writes nothing.
-    fn look_at_alive(&self) -> Told {
+    fn look_at_alive(&self) -> PlayResult {
         let before = self.spread.memory().to_vec();
         for path in 0..self.spread.paths() {
             self.spread.alive_at(self.now, path);

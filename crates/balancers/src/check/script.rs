@@ -23,7 +23,7 @@ pub enum Event {
     /// The fate of a packet.
     Feedback {
         /// Which packet.
-        of: Of,
+        of: ReportedPacket,
         /// Its fate.
         what: Feedback,
     },
@@ -41,7 +41,7 @@ pub enum Event {
 
 /// Which packet is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub enum ReportedPacket {
     /// One that took this path.
     Path(u32),
     /// The one that was sent this many before the last one. If there is none, nothing is reported.
@@ -59,9 +59,13 @@ impl Script {
                     Some(path) => writeln!(f, "pick # path {path}")?,
                     None => writeln!(f, "pick")?,
                 },
-                Event::Feedback { of: Of::Path(path), what } => writeln!(f, "{} path={path}", what.name())?,
-                Event::Feedback { of: Of::Ago(0), what } => writeln!(f, "{}", what.name())?,
-                Event::Feedback { of: Of::Ago(ago), what } => writeln!(f, "{} ago={ago}", what.name())?,
+                Event::Feedback { of: ReportedPacket::Path(path), what } => {
+                    writeln!(f, "{} path={path}", what.name())?
+                }
+                Event::Feedback { of: ReportedPacket::Ago(0), what } => writeln!(f, "{}", what.name())?,
+                Event::Feedback { of: ReportedPacket::Ago(ago), what } => {
+                    writeln!(f, "{} ago={ago}", what.name())?
+                }
                 Event::Wait { ns } => writeln!(f, "wait {ns}ns")?,
                 Event::Window { packets } => writeln!(f, "window {packets}")?,
             }

@@ -2,7 +2,7 @@
 
 use tresse_controllers::check::search::{self, Accept};
 
-use super::script::{Event, Of, Script};
+use super::script::{Event, ReportedPacket, Script};
 use crate::Feedback;
 
 impl search::Script for Script {
@@ -30,8 +30,8 @@ fn fewer_paths(best: &mut Script, accept: &mut Accept<'_, Script>) {
     while smaller(best.paths.into(), 1).into_iter().any(|paths| {
         let paths = paths as u32;
         let of = |event: &Event| match *event {
-            Event::Feedback { of: Of::Path(path), what } => {
-                Event::Feedback { of: Of::Path(path.min(paths - 1)), what }
+            Event::Feedback { of: ReportedPacket::Path(path), what } => {
+                Event::Feedback { of: ReportedPacket::Path(path.min(paths - 1)), what }
             }
             event => event,
         };
@@ -57,11 +57,13 @@ fn simpler(event: Event) -> Vec<Event> {
         Event::Feedback { of, what } => {
             let milder = Feedback::ALL.into_iter().filter(|&other| other < what);
             let mut all: Vec<Event> = milder.map(|what| Event::Feedback { of, what }).collect();
-            let nearer: Vec<Of> = match of {
-                Of::Path(path) => smaller(path.into(), 0).into_iter().map(|p| Of::Path(p as u32)).collect(),
-                Of::Ago(ago) => {
-                    let later = smaller(ago.into(), 0).into_iter().map(|a| Of::Ago(a as u32));
-                    [Of::Path(0), Of::Path(1)].into_iter().chain(later).collect()
+            let nearer: Vec<ReportedPacket> = match of {
+                ReportedPacket::Path(path) => {
+                    smaller(path.into(), 0).into_iter().map(|p| ReportedPacket::Path(p as u32)).collect()
+                }
+                ReportedPacket::Ago(ago) => {
+                    let later = smaller(ago.into(), 0).into_iter().map(|a| ReportedPacket::Ago(a as u32));
+                    [ReportedPacket::Path(0), ReportedPacket::Path(1)].into_iter().chain(later).collect()
                 }
             };
             all.extend(nearer.into_iter().map(|of| Event::Feedback { of, what }));

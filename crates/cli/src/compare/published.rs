@@ -4,9 +4,9 @@ use std::fmt;
 use std::io::{self, Write};
 
 use tresse_reproduction::PaperExperiment;
-use tresse_reproduction::keys::claims::Kind;
 use tresse_reproduction::metric_display;
 use tresse_reproduction::pages::{Reproduced, Reproduction, Testbed, section};
+use tresse_reproduction::schema::claims::Kind;
 use tresse_results::State;
 use tresse_results::record::claim::Verdict;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use tresse_experiment::keys::metrics::compared;
+use tresse_experiment::schema::metrics::compared;
 use tresse_reproduction::metric_display;
 use tresse_workbench::compare::Pairs;
 use tresse_workbench::compare::two::Pair;

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use tracing::level_filters::LevelFilter;
-use tresse_linux::daemon::{self, Config, Done, Status};
+use tresse_linux::daemon::{self, Config, Outcome, Status};
 use tresse_workbench::Failure;
 
 use crate::ended::Ended;
@@ -133,9 +133,9 @@ pub fn show(status: &Status, out: &mut impl Write) -> io::Result<()> {
     let skipped = status.decisions.len().saturating_sub(SHOWN);
     for record in status.decisions.iter().skip(skipped) {
         let done = match &record.done {
-            Done::Yes => String::new(),
-            Done::Not => " (dry run)".to_owned(),
-            Done::Refused(why) => format!(" (refused: {why})"),
+            Outcome::Yes => String::new(),
+            Outcome::Not => " (dry run)".to_owned(),
+            Outcome::Refused(why) => format!(" (refused: {why})"),
         };
         writeln!(
             out,

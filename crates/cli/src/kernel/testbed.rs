@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command as Process;
 
-use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_experiment::schema::stopping_rule::Asked;
 use tresse_reproduction::Publication;
 use tresse_results::State;
 use tresse_workbench::Failure;
@@ -11,10 +11,10 @@ use tresse_workbench::own_code::OwnCode;
 use tresse_workbench::python;
 use tresse_workbench::testbed::{self, Request, Scale, Truth};
 
-use crate::chosen::Chosen;
 use crate::ended::Ended;
 use crate::output::{self, print_json};
 use crate::progress::{self, Mode};
+use crate::selection::Chosen;
 use crate::{interrupt, report};
 
 /// Run experiments on real Linux hosts in network namespaces

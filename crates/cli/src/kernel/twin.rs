@@ -3,17 +3,17 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_experiment::schema::stopping_rule::Asked;
 use tresse_testbed::Scale;
 use tresse_workbench::own_code::OwnCode;
 use tresse_workbench::twin::{self, Number, Request, Row, Twin};
 
 use super::testbed;
-use crate::chosen::Chosen;
 use crate::ended::Ended;
 use crate::interrupt;
 use crate::output::print_json;
 use crate::progress::{self, Mode};
+use crate::selection::Chosen;
 use crate::table::Table;
 
 /// Run an experiment in simulation and on real hosts, side by side

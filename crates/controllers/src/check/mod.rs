@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use tresse_units::{Parameter, Whole};
 
-use crate::apart::End;
+use crate::sandbox::End;
 use crate::trace::Script;
 use crate::{Claim, ConfiguredController, Controller};
 

@@ -7,8 +7,8 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use crate::apart::{Apart, End, refuse_windows};
 use crate::check::generate::Random;
+use crate::sandbox::{Apart, End, refuse_windows};
 use crate::trace::{Event, Hosts};
 use crate::{ConfiguredController, Group, Signal};
 
@@ -25,7 +25,7 @@ pub enum Draw {
 
 /// A path of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Way {
+pub struct TrialPath {
     /// The RTT when it is empty, 1/8 us.
     pub rtt: u32,
     /// What queues add from the second round on, 1/8 us.
@@ -38,7 +38,7 @@ pub struct Way {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
     /// One path for each subflow; the first signals, unless none does.
-    pub ways: Vec<Way>,
+    pub ways: Vec<TrialPath>,
     /// What their probabilities are of.
     pub draw: Draw,
 }

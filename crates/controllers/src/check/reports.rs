@@ -2,7 +2,7 @@
 
 use super::generate::{Kind, Random};
 use super::shrink::smaller;
-use crate::trace::{Event, Path, Script, Told};
+use crate::trace::{Event, Path, ReportEvent, Script};
 use crate::{CWND_LIMIT, Hop};
 
 /// The most events of a script.
@@ -73,12 +73,12 @@ impl Flow {
     }
 
     /// Mostly ACKs of a few packets, so that a window has time to grow between two cuts.
-    fn told(&self, random: &mut Random) -> Told {
+    fn told(&self, random: &mut Random) -> ReportEvent {
         let base = self.path.base_rtt;
-        let mut told = Told {
+        let mut told = ReportEvent {
             after: random.chance(70).then(|| random.logarithmic(1, base.saturating_mul(2))),
             limited: !random.chance(5),
-            ..Told::default()
+            ..ReportEvent::default()
         };
         match random.between(1, 100) {
             1..=3 => told.lost = random.between(1, 4),
@@ -126,10 +126,10 @@ impl Flow {
     }
 }
 
-fn extreme(random: &mut Random) -> Told {
+fn extreme(random: &mut Random) -> ReportEvent {
     let count = |random: &mut Random| random.one_of(&[0, 0, 0, 1, 2, MOST_PACKETS - 1, MOST_PACKETS]);
     let delivered = count(random);
-    Told {
+    ReportEvent {
         delivered,
         marked: random.one_of(&[0, 0, delivered / 2, delivered]),
         trimmed: if random.chance(20) { count(random) } else { 0 },
@@ -158,25 +158,29 @@ pub(super) fn simpler_hops(hop: Hop) -> impl Iterator<Item = Hop> {
 }
 
 /// Reports that contain less, the least first.
-pub(super) fn simpler(told: Told) -> impl Iterator<Item = Told> {
-    let nothing = Told::default();
+pub(super) fn simpler(told: ReportEvent) -> impl Iterator<Item = ReportEvent> {
+    let nothing = ReportEvent::default();
     let mut all = vec![
-        Told { marked: 0, ..told },
-        Told { trimmed: 0, last_hop: false, ..told },
-        Told { last_hop: false, ..told },
-        Told { lost: 0, ..told },
-        Told { delivered: 0, marked: 0, ..told },
-        Told { rtt: 0, ..told },
-        Told { after: nothing.after, ..told },
-        Told { limited: true, ..told },
+        ReportEvent { marked: 0, ..told },
+        ReportEvent { trimmed: 0, last_hop: false, ..told },
+        ReportEvent { last_hop: false, ..told },
+        ReportEvent { lost: 0, ..told },
+        ReportEvent { delivered: 0, marked: 0, ..told },
+        ReportEvent { rtt: 0, ..told },
+        ReportEvent { after: nothing.after, ..told },
+        ReportEvent { limited: true, ..told },
     ];
     let delivered = smaller(told.delivered, 1).into_iter();
-    all.extend(delivered.map(|delivered| Told { delivered, marked: told.marked.min(delivered), ..told }));
-    all.extend(smaller(told.marked, 1).into_iter().map(|marked| Told { marked, ..told }));
-    all.extend(smaller(told.trimmed, 1).into_iter().map(|trimmed| Told { trimmed, ..told }));
-    all.extend(smaller(told.lost, 1).into_iter().map(|lost| Told { lost, ..told }));
-    all.extend(smaller(told.rtt, 1).into_iter().map(|rtt| Told { rtt, ..told }));
+    all.extend(delivered.map(|delivered| ReportEvent {
+        delivered,
+        marked: told.marked.min(delivered),
+        ..told
+    }));
+    all.extend(smaller(told.marked, 1).into_iter().map(|marked| ReportEvent { marked, ..told }));
+    all.extend(smaller(told.trimmed, 1).into_iter().map(|trimmed| ReportEvent { trimmed, ..told }));
+    all.extend(smaller(told.lost, 1).into_iter().map(|lost| ReportEvent { lost, ..told }));
+    all.extend(smaller(told.rtt, 1).into_iter().map(|rtt| ReportEvent { rtt, ..told }));
     let after = told.after.into_iter().flat_map(|after| smaller(after, 0));
-    all.extend(after.map(|after| Told { after: Some(after), ..told }));
+    all.extend(after.map(|after| ReportEvent { after: Some(after), ..told }));
     all.into_iter().filter(move |simpler| *simpler != told)
 }

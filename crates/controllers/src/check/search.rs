@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::apart::{ALL_SCRIPTS, End, try_apart};
+use crate::sandbox::{ALL_SCRIPTS, End, try_apart};
 
 /// The maximum number of scripts to try while one is made shorter.
 const MOST_TRIALS: usize = 20_000;

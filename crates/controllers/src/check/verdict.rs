@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use super::search::search_apart;
 use super::{Breach, Invariant, Scripts, Statistics, result};
 use crate::Controller;
-use crate::apart::Apart;
+use crate::sandbox::Apart;
 use crate::trace::Script;
 
 /// What is between two fields of a verdict.

@@ -22,7 +22,7 @@ pub struct End {
 /// An [`End`] with the controller that caused it. As text: `mine.c:42: controller mine: divides by 0 (SIGFPE) in
 /// hook grow`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct CrashReport {
     /// The controller's file.
     pub file: &'static Path,
     /// The line in it, if it is known.
@@ -35,7 +35,7 @@ pub struct Told {
     pub what: String,
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for CrashReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, line, kind, controller, what } = self;
         let line = line.map(|line| format!(":{line}")).unwrap_or_default();
@@ -63,21 +63,23 @@ impl End {
     }
 
     /// Which of `controllers`, which ran in the process, caused it, and where; `None` if all of them are built in.
-    pub fn told(&self, controllers: &[Controller]) -> Option<Told> {
+    pub fn told(&self, controllers: &[Controller]) -> Option<CrashReport> {
         self.told_of(controllers.iter().filter_map(Controller::code).collect())
     }
 
     /// What happened, and where if that is known; `code` is all of the users' that ran in the process.
     pub fn message(&self, code: Option<Code>) -> String {
         match self.told_of(code.into_iter().collect()) {
-            Some(Told { file, line: Some(line), what, .. }) => format!("{what}, {}:{line}", file.display()),
-            Some(Told { what, .. }) => what,
+            Some(CrashReport { file, line: Some(line), what, .. }) => {
+                format!("{what}, {}:{line}", file.display())
+            }
+            Some(CrashReport { what, .. }) => what,
             None => self.to_string(),
         }
     }
 
     /// Like [`End::told`], for any kind of users' parts that ran in the process; `None` if there were none.
-    pub fn told_of(&self, mut users: Vec<Code>) -> Option<Told> {
+    pub fn told_of(&self, mut users: Vec<Code>) -> Option<CrashReport> {
         if users.iter().any(|code| code.file.code.contains(&self.first)) {
             users.retain(|code| code.file.code.contains(&self.first));
         }
@@ -105,7 +107,7 @@ impl End {
         };
         let mut names: Vec<&str> = users.iter().map(|code| code.name).collect();
         names.dedup();
-        Some(Told {
+        Some(CrashReport {
             file: &file.path,
             line: place,
             kind,

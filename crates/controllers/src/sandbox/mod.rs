@@ -19,7 +19,7 @@ use std::sync::{Mutex, Once};
 use std::time::Duration;
 use std::{mem, panic, ptr};
 
-pub use end::{End, Told};
+pub use end::{CrashReport, End};
 pub use shared::Shareable;
 
 use crate::user_file::loaded_code;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::told::{Path, Told, USUAL_HOP, set_hop, show_hop};
+use super::sprayed::{Path, ReportEvent, USUAL_HOP, set_hop, show_hop};
 use crate::{CWND_LIMIT, Controller, Hop, INFINITE_SSTHRESH, MAX_SUBFLOWS, SRTT_LEAST, SRTT_LIMIT};
 
 /// One event of a script.
@@ -82,7 +82,7 @@ pub enum Event {
     /// `report …`
     Report {
         /// The contents of the report.
-        told: Told,
+        told: ReportEvent,
         /// The subflow.
         subflow: usize,
     },
@@ -369,7 +369,7 @@ fn event<'a>(verb: &str, words: &mut impl Iterator<Item = &'a str>) -> Result<Ev
         }
         "path" => Event::Path { path: Path::default(), subflow: 0 },
         "hop" => Event::Hop { hop: USUAL_HOP, subflow: 0 },
-        "report" => Event::Report { told: Told::default(), subflow: 0 },
+        "report" => Event::Report { told: ReportEvent::default(), subflow: 0 },
         _ => return Err(format!("`{verb}` is not an event; {EXPECTED}")),
     })
 }

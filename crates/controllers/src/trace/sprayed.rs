@@ -25,7 +25,7 @@ impl Default for Path {
 /// `report [delivered=PKTS] [marked=PKTS] [trimmed=PKTS] [lost=PKTS] [rtt=15us] [after=1us] [limited=no]
 /// [last_hop=yes]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Told {
+pub struct ReportEvent {
     /// Packets newly delivered.
     pub delivered: u32,
     /// Those of them that came with CE.
@@ -44,7 +44,7 @@ pub struct Told {
     pub last_hop: bool,
 }
 
-impl Default for Told {
+impl Default for ReportEvent {
     fn default() -> Self {
         Self {
             delivered: 0,
@@ -74,7 +74,7 @@ impl Path {
     }
 }
 
-impl Told {
+impl ReportEvent {
     pub(super) fn set(&mut self, key: &str, value: &str) -> Result<bool, String> {
         match key {
             "delivered" => self.delivered = packets(value)?,
@@ -162,7 +162,7 @@ impl fmt::Display for Path {
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for ReportEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "report")?;
         let Self { delivered, marked, trimmed, lost, .. } = *self;
@@ -206,7 +206,7 @@ pub(super) struct Sprayed {
 
 impl Sprayed {
     /// Makes a report of subflow `i`, whose time is `clock`, ns. Before the first report, it makes an empty one.
-    pub fn report(&mut self, group: &mut impl Hooks, i: usize, told: &Told, clock: &mut u64) {
+    pub fn report(&mut self, group: &mut impl Hooks, i: usize, told: &ReportEvent, clock: &mut u64) {
         let Path { base_rtt, line_rate } = self.path;
         let nothing = Report { base_rtt, line_rate, now: *clock, ..Report::default() };
         if !std::mem::replace(&mut self.opened, true) {

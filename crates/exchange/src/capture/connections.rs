@@ -42,7 +42,6 @@ impl Offsets {
     }
 }
 
-/// A connection.
 #[derive(Debug, Default)]
 pub(crate) struct Connection {
     /// Its number, from 0 in the order in which first packets were recorded.
@@ -57,7 +56,6 @@ pub(crate) struct Connection {
     subflows: BTreeMap<u32, Subflow>,
 }
 
-/// A subflow.
 #[derive(Debug, Default)]
 pub(crate) struct Subflow {
     /// Of the sender and of the receiver.

@@ -14,7 +14,7 @@ use tresse_results::record::packet::Kind;
 pub(crate) use self::connections::Connections;
 pub(crate) use self::packet::Packet;
 pub(crate) use self::pcapng::File;
-pub(crate) use self::tcp::{Made, Tcp};
+pub(crate) use self::tcp::{CapturedPacket, Tcp};
 
 /// The frame of a packet, preceded by those of a handshake that was not simulated. `several`: its connection
 /// may have several subflows. `None` if it is too large for IP.
@@ -23,7 +23,7 @@ pub(crate) fn frames(
     packet: &Packet,
     connections: &Connections,
     several: bool,
-) -> Option<Vec<Made>> {
+) -> Option<Vec<CapturedPacket>> {
     let connection = connections.of(&packet.key);
     if packet.path.is_some() || packet.kind == Kind::Datagram {
         return udp::frame(packet, connection).map(|made| vec![made]);

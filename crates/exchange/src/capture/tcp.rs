@@ -32,7 +32,7 @@ pub(crate) struct Tcp {
 }
 
 /// A packet, whether the recorded host sent it, and the remark on it.
-pub(crate) struct Made {
+pub(crate) struct CapturedPacket {
     pub frame: Frame,
     pub sent: bool,
     pub comments: Vec<String>,
@@ -41,7 +41,12 @@ pub(crate) struct Made {
 impl Tcp {
     /// The packet of a row, preceded by the missing packets of its subflow's handshake; `None` if it is too
     /// large for IP.
-    pub fn frames(&mut self, row: &Packet, connection: &Connection, several: bool) -> Option<Vec<Made>> {
+    pub fn frames(
+        &mut self,
+        row: &Packet,
+        connection: &Connection,
+        several: bool,
+    ) -> Option<Vec<CapturedPacket>> {
         let subflow = Subflow { row, connection, several };
         let shown = self.shown.entry((row.host, connection.number, row.subflow)).or_default();
         let mut made = Vec::new();
@@ -70,7 +75,7 @@ struct Subflow<'a> {
 }
 
 impl Subflow<'_> {
-    fn packet(&self) -> Option<Made> {
+    fn packet(&self) -> Option<CapturedPacket> {
         match self.row.kind {
             Kind::Syn => self.handshake(0, None),
             Kind::SynAck => self.handshake(1, None),
@@ -81,7 +86,7 @@ impl Subflow<'_> {
     }
 
     /// The packet with this number in the handshake.
-    fn handshake(&self, packet: usize, made: Option<&str>) -> Option<Made> {
+    fn handshake(&self, packet: usize, made: Option<&str>) -> Option<CapturedPacket> {
         let (key, number) = (&self.row.key, self.row.subflow);
         let [sender, receiver] = first_numbers(key, number);
         let is_answer = packet == 1;
@@ -111,7 +116,7 @@ impl Subflow<'_> {
         self.made(header, &options, is_answer, (ecn, 0), comments)
     }
 
-    fn data(&self) -> Option<Made> {
+    fn data(&self) -> Option<CapturedPacket> {
         let row = self.row;
         let [seq, dsn] = row.data?;
         let before = self.connection.bytes_before_on(row.subflow, seq);
@@ -135,7 +140,7 @@ impl Subflow<'_> {
     }
 
     /// An ACK, or the answer to the third packet of a handshake.
-    fn ack(&self) -> Option<Made> {
+    fn ack(&self) -> Option<CapturedPacket> {
         let row = self.row;
         let [ack, data_ack] = row.ack.unwrap_or_default();
         let [sender, receiver] = first_numbers(&row.key, row.subflow);
@@ -174,14 +179,14 @@ impl Subflow<'_> {
         is_answer: bool,
         (ecn, payload): (u8, u32),
         comments: Vec<String>,
-    ) -> Option<Made> {
+    ) -> Option<CapturedPacket> {
         let row = self.row;
         let mut options = options.to_vec();
         options.resize(options.len().next_multiple_of(4), END);
         header.options = TcpOptions::try_from_slice(&options).ok()?;
         let ip = ip(row, is_answer, ecn);
         let sent = is_answer == (u64::from(row.host) == row.key.to);
-        Some(Made { frame: tcp(&ip, header, payload)?, sent, comments })
+        Some(CapturedPacket { frame: tcp(&ip, header, payload)?, sent, comments })
     }
 }
 

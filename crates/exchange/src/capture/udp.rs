@@ -21,7 +21,7 @@ use tresse_results::record::packet::Kind;
 use super::connections::Connection;
 use super::frame::udp;
 use super::packet::Packet;
-use super::tcp::{Made, ip, remarks};
+use super::tcp::{CapturedPacket, ip, remarks};
 
 /// The port of receivers of datagrams and sprayed packets: a dynamic port, which is not assigned.
 const SPRAYED: u16 = 65_000;
@@ -31,7 +31,7 @@ const FIRST_PATH: u32 = 49_152;
 const PATHS: u32 = 15_000;
 
 /// A packet of a sprayed connection, or a datagram; `None` if it is too large for IP.
-pub(crate) fn frame(row: &Packet, connection: &Connection) -> Option<Made> {
+pub(crate) fn frame(row: &Packet, connection: &Connection) -> Option<CapturedPacket> {
     let is_answer = matches!(row.kind, Kind::Ack | Kind::Nack);
     let ip = ip(row, is_answer, row.ecn);
     let frame = match row.path {
@@ -42,7 +42,7 @@ pub(crate) fn frame(row: &Packet, connection: &Connection) -> Option<Made> {
         }
     };
     let sent = is_answer == (u64::from(row.host) == row.key.to);
-    Some(Made { frame, sent, comments: remarks(row) })
+    Some(CapturedPacket { frame, sent, comments: remarks(row) })
 }
 
 fn head(row: &Packet, path: u32, connection: u32) -> Vec<u8> {

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::wanted::Wanted;
+use tresse_experiment::schema::wanted::Wanted;
 use tresse_fabric::Topology;
 
 use super::case::{Case, plan, planned, the_only};

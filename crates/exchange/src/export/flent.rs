@@ -7,7 +7,7 @@ use flate2::{Compression, GzBuilder};
 use serde_json::{Map, Value, json};
 use tresse_experiment::Owners;
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::wanted::Wanted;
+use tresse_experiment::schema::wanted::Wanted;
 use tresse_results::Finished;
 
 use super::case::{label, plan, planned};

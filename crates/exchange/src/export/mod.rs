@@ -17,7 +17,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::wanted::Wanted;
+use tresse_experiment::schema::wanted::Wanted;
 
 /// A format of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

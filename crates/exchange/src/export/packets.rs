@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::wanted::Wanted;
+use tresse_experiment::schema::wanted::Wanted;
 use tresse_results::record::packet::{Kind, Packet as Recorded};
 
 use super::table::{Table, damaged};

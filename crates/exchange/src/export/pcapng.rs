@@ -6,14 +6,14 @@ use std::path::Path;
 
 use tresse_experiment::Owners;
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::wanted::Wanted;
+use tresse_experiment::schema::wanted::Wanted;
 use tresse_results::Finished;
 
 use super::case::{Case, label, the_only};
 use super::packets::Rows;
 use super::table::Table;
 use super::{none, unwritten};
-use crate::capture::{Connections, File, Made, Packet, Tcp, frames};
+use crate::capture::{CapturedPacket, Connections, File, Packet, Tcp, frames};
 
 pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Vec<String>, Diagnostic> {
     // The packets first: without them, there is no point in asking for a case.
@@ -51,7 +51,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
         let made = frames(&mut tcp, row, &connections, several).ok_or_else(|| too_large(run, row))?;
         made_up += made.len() as u64 - 1;
         let interface = hosts.range(..row.host).count() as u32;
-        for Made { frame, sent, comments } in made {
+        for CapturedPacket { frame, sent, comments } in made {
             file.add(interface, (row.time, sent), &frame, &comments).map_err(unwritten)?;
         }
         Ok(())

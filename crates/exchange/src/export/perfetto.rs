@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::wanted::Wanted;
+use tresse_experiment::schema::wanted::Wanted;
 
 use super::case::{Case, label};
 use super::flows::Sample;

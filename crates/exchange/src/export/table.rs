@@ -9,7 +9,7 @@ use arrow_schema::SchemaRef;
 use arrow_select::filter::filter_record_batch;
 use tresse_experiment::Owners;
 use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
-use tresse_experiment::keys::wanted::Wanted;
+use tresse_experiment::schema::wanted::Wanted;
 use tresse_results::store::Values;
 use tresse_results::store::parquet::{ParquetRecordBatchReader, reader};
 use tresse_results::store::sums::check_table;

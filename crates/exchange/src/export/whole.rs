@@ -6,7 +6,7 @@ use std::path::Path;
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::ArrowError;
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::wanted::Wanted;
+use tresse_experiment::schema::wanted::Wanted;
 
 use super::table::Table;
 use super::{none, unwritten};

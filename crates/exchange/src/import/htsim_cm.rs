@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::host_names::Host;
 use tresse_experiment::read::flow_file::Flow;
 use tresse_experiment::read::sniff_format::instead;
+use tresse_experiment::schema::host_names::Host;
 use tresse_units::{Bytes, Duration, Rate};
 use tresse_workload::MOST_FLOWS;
 

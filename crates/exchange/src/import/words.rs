@@ -7,7 +7,6 @@ use tresse_experiment::diagnostic::Diagnostic;
 pub struct Input<'a> {
     /// Its name in messages.
     pub name: &'a str,
-    /// Its content.
     pub text: &'a str,
 }
 

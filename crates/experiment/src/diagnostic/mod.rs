@@ -11,7 +11,7 @@ use std::path::Path;
 pub use drawing::draw;
 pub use plain::plain_json;
 pub(crate) use plain::{plain, unknown};
-pub use wrong::{At, Wrong, wrong};
+pub use wrong::{Location, Wrong, wrong};
 
 /// Why an experiment could not be read or run. A front end may print it, or use its fields.
 #[derive(Debug, Clone, PartialEq, Eq)]

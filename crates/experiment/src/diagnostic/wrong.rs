@@ -7,14 +7,14 @@ use crate::diagnostic::plain::plain;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
     /// Where.
-    pub at: At,
+    pub at: Location,
     /// What is wrong, and how to fix it.
     pub message: String,
 }
 
 /// Where something is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum At {
+pub enum Location {
     /// Below these keys, the outermost first; a number is an index in a list.
     Keys(Vec<String>),
     /// This many bytes from the start of the text; `None` if that is not known.
@@ -25,7 +25,7 @@ impl Wrong {
     /// Below `keys`, the outermost first.
     pub fn new<K: ToString>(keys: impl IntoIterator<Item = K>, message: impl Into<String>) -> Self {
         let keys = keys.into_iter().map(|key| key.to_string()).collect();
-        Self { at: At::Keys(keys), message: message.into() }
+        Self { at: Location::Keys(keys), message: message.into() }
     }
 
     /// At `key`.
@@ -40,21 +40,21 @@ impl Wrong {
 
     /// This many bytes from the start of the text.
     pub fn offset(offset: usize, message: impl Into<String>) -> Self {
-        Self { at: At::Offset(Some(offset)), message: message.into() }
+        Self { at: Location::Offset(Some(offset)), message: message.into() }
     }
 
     /// The keys down to it; empty if it is an offset in the text.
     pub fn keys(&self) -> &[String] {
         match &self.at {
-            At::Keys(keys) => keys,
-            At::Offset(_) => &[],
+            Location::Keys(keys) => keys,
+            Location::Offset(_) => &[],
         }
     }
 
     /// The same, relative to the enclosing table or list, in which the value is at `key`.
     #[must_use]
     pub fn below(mut self, key: impl ToString) -> Self {
-        if let At::Keys(keys) = &mut self.at {
+        if let Location::Keys(keys) = &mut self.at {
             keys.insert(0, key.to_string());
         }
         self
@@ -72,7 +72,7 @@ impl Wrong {
 
 impl From<toml::de::Error> for Wrong {
     fn from(error: toml::de::Error) -> Self {
-        Self { at: At::Offset(error.span().map(|span| span.start)), message: plain(error.message()) }
+        Self { at: Location::Offset(error.span().map(|span| span.start)), message: plain(error.message()) }
     }
 }
 

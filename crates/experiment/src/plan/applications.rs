@@ -3,7 +3,7 @@
 use tresse_units::{MILLISECOND, Rate, SECOND, Time};
 
 use crate::diagnostic::Wrong;
-use crate::keys::workload::Application;
+use crate::schema::workload::Application;
 
 /// How an application writes: the classes of THESIS §2.1.
 #[derive(Debug, Clone, PartialEq, Eq)]

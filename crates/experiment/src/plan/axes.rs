@@ -20,7 +20,6 @@ pub struct AxisValue {
     pub name: Arc<str>,
     /// Its path, such as `workloads.websearch.load`.
     pub path: Arc<str>,
-    /// The value.
     pub value: Value,
 }
 

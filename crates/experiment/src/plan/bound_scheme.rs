@@ -12,13 +12,13 @@ use tresse_path_manager::{self as path_manager, Config as Managers};
 use tresse_transport as transport;
 
 use crate::diagnostic::{Diagnostic, Wrong, did_you_mean};
-use crate::keys::path_manager::PathManager;
-use crate::keys::scheme::{Echo, Scheme};
 use crate::plan::compatibility::{self, Combination, Culprit};
 use crate::plan::network::{self, Routing};
 use crate::plan::spraying::{self, Sprayed};
 use crate::plan::{presets, utility_weight};
 use crate::read::Loaded;
+use crate::schema::path_manager::PathManager;
+use crate::schema::scheme::{Echo, Scheme};
 
 /// What carries a flow: a scheme with one number of subflows, for packets of one class.
 #[derive(Debug, Clone)]
@@ -40,9 +40,7 @@ pub struct BoundScheme {
     pub routing: Arc<Routing>,
     /// The congestion flags, if ports keep any.
     pub flags: Option<FlagConfig>,
-    /// The controllers.
     pub controllers: Arc<controllers::ConfiguredController>,
-    /// The transport.
     pub transport: transport::Config,
     /// The class of its packets in the ports of switches.
     pub class: u8,
@@ -181,15 +179,15 @@ pub(crate) fn bind(
         next_hop: controllers.controller().signals().contains(&Signal::NextHop),
         manager: manager.config(),
     };
-    compatibility::check(&together).map_err(|senseless| match senseless.part {
+    compatibility::check(&together).map_err(|incompatible| match incompatible.part {
         Culprit::Plb if scheme.transport.as_ref().is_some_and(|t| t.plb.is_some()) => {
-            wrong(&["schemes", name, "transport", "plb"], senseless.reason)
+            wrong(&["schemes", name, "transport", "plb"], incompatible.reason)
         }
-        Culprit::Plb => wrong(&["transport", "plb"], senseless.reason),
-        Culprit::Ecn => wrong(&path("ecn"), senseless.reason),
-        Culprit::Controller => wrong(&path("controller"), senseless.reason),
-        Culprit::PathManager => wrong(&path("path_manager"), senseless.reason),
-        Culprit::Subflows => wrong(&path("subflows"), senseless.reason),
+        Culprit::Plb => wrong(&["transport", "plb"], incompatible.reason),
+        Culprit::Ecn => wrong(&path("ecn"), incompatible.reason),
+        Culprit::Controller => wrong(&path("controller"), incompatible.reason),
+        Culprit::PathManager => wrong(&path("path_manager"), incompatible.reason),
+        Culprit::Subflows => wrong(&path("subflows"), incompatible.reason),
     })?;
     Ok(BoundScheme {
         scheme: name.to_owned(),

@@ -11,16 +11,16 @@ use tresse_fabric::Topology;
 use tresse_units::Time;
 
 use crate::diagnostic::{Diagnostic, did_you_mean};
-use crate::keys::bounds::LONGEST;
-use crate::keys::workload::Workload;
 use crate::plan::applications::App;
 use crate::plan::bound_scheme::{self, BoundScheme, OnFabric};
 use crate::plan::network::Routing;
-use crate::plan::parts::{Member, Part, Who};
-use crate::plan::patterns::at::At;
+use crate::plan::parts::{Carrier, Member, Part};
+use crate::plan::patterns::workload_context::WorkloadContext;
 use crate::plan::patterns::{Pattern, kind};
 use crate::plan::{Case, Setting, flow_members};
 use crate::read::Loaded;
+use crate::schema::bounds::LONGEST;
+use crate::schema::workload::Workload;
 
 /// Builds the cases of an experiment.
 pub(crate) struct Builder<'a> {
@@ -168,13 +168,13 @@ impl<'a> Builder<'a> {
         }
         let flows = mem::take(&mut pattern.flows);
         let who = if !flows.is_empty() {
-            Who::Each(flow_members::own(self, (path, name), w, &flows, building)?)
+            Carrier::Each(flow_members::own(self, (path, name), w, &flows, building)?)
         } else if w.mix.is_empty() {
             let bound_scheme = self.named(path, "scheme", w.scheme.as_deref(), w, building)?;
             let group = building.group(name);
-            Who::One(Member { bound_scheme, group })
+            Carrier::One(Member { bound_scheme, group })
         } else {
-            Who::Mix(self.mix(path, name, w, building)?)
+            Carrier::Mix(self.mix(path, name, w, building)?)
         };
         let datagrams = pattern.datagrams;
         Ok(Part { name: name.to_owned(), pattern, who, application, datagrams, persistent: w.persistent })
@@ -192,7 +192,7 @@ impl<'a> Builder<'a> {
         }
         let mss = self.schemes.values().map(|s| s.transport.mss).min().unwrap_or(1460);
         let (loaded, fabric) = (self.loaded, self.fabric());
-        let pattern = kind::build(&At { loaded, fabric, mss, path, workload, duration })?;
+        let pattern = kind::build(&WorkloadContext { loaded, fabric, mss, path, workload, duration })?;
         self.patterns.borrow_mut().insert(key, pattern.clone());
         Ok(pattern)
     }

@@ -26,7 +26,7 @@ pub struct Combination<'a> {
 
 /// A pair of parts that cannot be combined.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Senseless {
+pub struct Incompatible {
     /// The part to change.
     pub part: Culprit,
     /// Why, and what would work.
@@ -52,14 +52,14 @@ pub enum Culprit {
 ///
 /// # Errors
 /// The first pair that cannot.
-pub fn check(parts: &Combination) -> Result<(), Senseless> {
-    match senseless(parts) {
-        Some((part, reason)) => Err(Senseless { part, reason }),
+pub fn check(parts: &Combination) -> Result<(), Incompatible> {
+    match incompatible(parts) {
+        Some((part, reason)) => Err(Incompatible { part, reason }),
         None => Ok(()),
     }
 }
 
-fn senseless(parts: &Combination) -> Option<(Culprit, String)> {
+fn incompatible(parts: &Combination) -> Option<(Culprit, String)> {
     hosts(parts).or_else(|| links(parts)).or_else(|| match parts.manager {
         Config::Fixed(fixed) => subflows(parts, fixed.by, fixed.subflows),
         Config::Mmptcp(_) => mmptcp(parts),

@@ -4,10 +4,10 @@ use tresse_fabric::{PfcConfig, PortConfig, QueuedPortConfig, Threshold, Topology
 use tresse_units::{Queue, Time};
 
 use crate::diagnostic::{Wrong, wrong};
-use crate::keys::bounds::LONGEST;
-use crate::keys::fabric::Fabric;
-use crate::keys::ports::Pfc;
 use crate::plan::topologies::virtual_hosts::VIRTUAL_HOSTS;
+use crate::schema::bounds::LONGEST;
+use crate::schema::fabric::Fabric;
+use crate::schema::ports::Pfc;
 
 /// The keys, checked.
 #[derive(Debug, Clone, Copy)]

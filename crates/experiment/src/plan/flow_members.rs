@@ -4,14 +4,14 @@ use tresse_fabric::{Path, Topology};
 use tresse_units::Time;
 
 use crate::diagnostic::Diagnostic;
-use crate::keys::host_names::Host;
-use crate::keys::workload::Workload;
 use crate::plan::applications::App;
 use crate::plan::case_builder::{Builder, Building};
 use crate::plan::host_sets::HostSets;
 use crate::plan::network::Routing;
-use crate::plan::parts::{Member, Own};
+use crate::plan::parts::{FlowSettings, Member};
 use crate::plan::patterns::flows::Flow;
+use crate::schema::host_names::Host;
+use crate::schema::workload::Workload;
 
 /// The individual properties of each of `flows`; `name` is that of their part.
 ///
@@ -23,7 +23,7 @@ pub(crate) fn own<'a>(
     w: &Workload,
     flows: &[Flow],
     building: &mut Building<'a>,
-) -> Result<Vec<Own>, Diagnostic> {
+) -> Result<Vec<FlowSettings>, Diagnostic> {
     let mut all = Vec::new();
     for (i, flow) in flows.iter().enumerate() {
         let number = i.to_string();
@@ -57,7 +57,7 @@ pub(crate) fn own<'a>(
             [] => None,
             via => Some(paths(b, &path, flow, via, bound_scheme, building)?),
         };
-        let own = Own {
+        let own = FlowSettings {
             member: Member { bound_scheme, group },
             paths,
             subflow_starts: flow.subflow_starts.iter().map(|t| t.0).collect::<Vec<Time>>(),

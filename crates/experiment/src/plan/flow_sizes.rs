@@ -7,9 +7,9 @@ use tresse_workload as workload;
 use tresse_workload::{Distribution, Size, distributions, too_large};
 
 use crate::diagnostic::{Place, Wrong, did_you_mean, draw};
-use crate::keys::workload::{Beyond, FlowSize, SizeTable};
 use crate::read::Source;
 use crate::read::files::{Files, unreadable};
+use crate::schema::workload::{Beyond, FlowSize, SizeTable};
 
 /// The sizes that `size` describes, of at most `most` bytes; paths of files are relative to the experiment's, and
 /// files are recorded in `files`.

@@ -2,8 +2,8 @@
 
 use tresse_fabric::Topology;
 
-use crate::keys::host_names::{Host, Hosts};
-use crate::keys::workload::HostSet;
+use crate::schema::host_names::{Host, Hosts};
+use crate::schema::workload::HostSet;
 
 /// Reads the sets of hosts of a file.
 pub(crate) struct HostSets<'a> {

@@ -7,10 +7,10 @@ use tresse_fabric::{QueuedPortConfig, Topology};
 use tresse_units::{BitsPerSecond, Duration, Time};
 
 use crate::diagnostic::Wrong;
-use crate::keys::bounds::{LONGEST, RATES};
-use crate::keys::link_events::ChangeKey;
 use crate::plan::port_options::PortConfigs;
 use crate::plan::single_links::ports_between;
+use crate::schema::bounds::{LONGEST, RATES};
+use crate::schema::link_events::ChangeKey;
 
 /// Something that happens to the network.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,12 +18,12 @@ pub struct Change {
     /// When, ps from the start.
     pub at: Time,
     /// What happens.
-    pub what: What,
+    pub what: LinkEvent,
 }
 
 /// What a change does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
+pub enum LinkEvent {
     /// Ports get another rate.
     Rate(Vec<u32>, BitsPerSecond),
     /// The link of ports goes up or down.
@@ -83,8 +83,8 @@ pub(crate) fn resolve(
                     if rate.0 == 0 { "; for a link that carries nothing write failed = true" } else { "" };
                 return Err(at("rate", format!("{rate}: a link's rate is 1kbps to 100Tbps{hint}")));
             }
-            (Some(rate), None) => What::Rate(ports, rate.0),
-            (None, Some(failed)) => What::Up(ports, !failed),
+            (Some(rate), None) => LinkEvent::Rate(ports, rate.0),
+            (None, Some(failed)) => LinkEvent::Up(ports, !failed),
             (None, None) => return Err(at("link", "nothing changes: set `rate` or `failed`".into())),
             (Some(_), Some(_)) => {
                 return Err(at("rate", "either the rate changes, or the link fails or comes back".into()));
@@ -93,7 +93,7 @@ pub(crate) fn resolve(
         if let Some(after) = key.reroute_after {
             let wrong = |message: &str| Err(at("reroute_after", message.to_owned()));
             match &what {
-                What::Rate(..) => {
+                LinkEvent::Rate(..) => {
                     return wrong(
                         "`reroute_after` is for links that fail: the shortest paths do not depend on rates",
                     );
@@ -106,7 +106,7 @@ pub(crate) fn resolve(
                 }
                 _ => {
                     bounded(after).map_err(|e| at("reroute_after", e))?;
-                    reroutes.push(Change { at: key.at.0 + after.0, what: What::Reroute });
+                    reroutes.push(Change { at: key.at.0 + after.0, what: LinkEvent::Reroute });
                 }
             }
         }
@@ -141,7 +141,7 @@ fn remap(
     let mut last = BTreeMap::new();
     let up = |at, link: &[String; 2], up| {
         let ports = ports_between(topology, link).expect("the network was built with it");
-        Change { at, what: What::Up(ports, up) }
+        Change { at, what: LinkEvent::Up(ports, up) }
     };
     for &(i, key, to) in &remaps {
         let wrong = |message: String| Err(Wrong::new(["changes", &usize::to_string(&i), "remap"], message));
@@ -167,7 +167,7 @@ fn remap(
         }
         changes.extend([up(key.at.0, &before, false), up(key.at.0, to, true)]);
         let after = key.reroute_after.map_or(0, |d| d.0);
-        reroutes.push(Change { at: key.at.0 + after, what: What::Reroute });
+        reroutes.push(Change { at: key.at.0 + after, what: LinkEvent::Reroute });
         mapped.insert(&to[0], to.clone());
     }
     // What is down at the start: all that they come to, but where they begin.
@@ -176,7 +176,7 @@ fn remap(
         let first = topology.network.ends.iter().find(|e| e[0] == own).expect("it hangs on a bridge");
         if topology.node_names[first[1] as usize] != to[1] {
             changes.insert(0, up(0, to, false));
-            reroutes.insert(0, Change { at: 0, what: What::Reroute });
+            reroutes.insert(0, Change { at: 0, what: LinkEvent::Reroute });
         }
     }
     Ok(())
@@ -193,7 +193,7 @@ pub fn serve(changes: &[Change], configs: &mut PortConfigs) {
     configs.servers.extend(more);
 }
 
-impl What {
+impl LinkEvent {
     /// The ports whose links change.
     pub(crate) fn ports(&self) -> &[u32] {
         match self {
@@ -209,13 +209,13 @@ pub fn at_start<'a>(topology: &'a Topology, changes: &[Change]) -> Cow<'a, Topol
     let mut down = Vec::new();
     for change in changes.iter().take_while(|c| c.at == 0) {
         match &change.what {
-            What::Rate(ports, rate) => {
+            LinkEvent::Rate(ports, rate) => {
                 let configs = &mut topology.to_mut().configs;
                 ports.iter().for_each(|&port| configs[port as usize].rate = *rate);
             }
-            What::Up(ports, false) => down.extend_from_slice(ports),
-            What::Up(ports, true) => down.retain(|port| !ports.contains(port)),
-            What::Reroute => {}
+            LinkEvent::Up(ports, false) => down.extend_from_slice(ports),
+            LinkEvent::Up(ports, true) => down.retain(|port| !ports.contains(port)),
+            LinkEvent::Reroute => {}
         }
     }
     if !down.is_empty() {

@@ -35,11 +35,6 @@ use tresse_fabric::Topology;
 use tresse_units::{Duration, MICROSECOND, Time};
 
 use crate::diagnostic::{Diagnostic, Wrong, did_you_mean, known};
-use crate::keys::Experiment;
-use crate::keys::bounds::LONGEST;
-use crate::keys::measure::Criterion;
-use crate::keys::metrics::METRICS;
-use crate::keys::wanted::Wanted;
 pub use crate::plan::axes::AxisValue;
 use crate::plan::bound_scheme::{BoundScheme, OnFabric};
 use crate::plan::link_events::Change;
@@ -50,6 +45,11 @@ use crate::plan::parts::{Member, Part};
 use crate::plan::port_options::PortOptions;
 use crate::plan::windows::Window;
 use crate::read::{self, Loaded, Profile, Source};
+use crate::schema::Experiment;
+use crate::schema::bounds::LONGEST;
+use crate::schema::measure::Criterion;
+use crate::schema::metrics::METRICS;
+use crate::schema::wanted::Wanted;
 
 /// One point of the axes.
 #[derive(Debug, Clone)]
@@ -153,7 +153,6 @@ impl Case {
 /// measured.
 #[derive(Debug, Clone)]
 pub struct Setting {
-    /// The network.
     pub fabric: Topology,
     /// The options of its ports beyond a queue with a threshold.
     pub options: PortOptions,

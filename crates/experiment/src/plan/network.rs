@@ -2,19 +2,19 @@
 
 use tresse_fabric::balancers::{self, Declaration};
 use tresse_fabric::{
-    Balancing, Feedback, FixedPaths, FlagConfig, Own, ShortestPaths, Spread, Threshold, Topology,
+    Balancing, Exclusive, Feedback, FixedPaths, FlagConfig, ShortestPaths, Spread, Threshold, Topology,
 };
 use tresse_units::Queue;
 
 use crate::diagnostic::{Diagnostic, Wrong, wrong};
-use crate::keys::fabric::{Distinct, Fabric, FlagFeedback, Flags};
-use crate::keys::link_events::ChangeKey;
-use crate::keys::routing::{Choice, RoutingKey};
-use crate::keys::scheme::Scheme;
 use crate::plan::single_links::links;
 use crate::plan::topologies::virtual_hosts::VIRTUAL_HOSTS;
 use crate::plan::topologies::{self, OwnRoutes};
 use crate::read::Loaded;
+use crate::schema::fabric::{Distinct, Fabric, FlagFeedback, Flags};
+use crate::schema::link_events::ChangeKey;
+use crate::schema::routing::{Choice, RoutingKey};
+use crate::schema::scheme::Scheme;
 
 /// How the paths of packets are chosen.
 #[derive(Debug, Clone)]
@@ -236,8 +236,8 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
         _ => Spread::Core,
     };
     let own = match f.distinct {
-        Some(Distinct::HostLink) => Own::HostLink,
-        _ => Own::Path,
+        Some(Distinct::HostLink) => Exclusive::HostLink,
+        _ => Exclusive::Path,
     };
     let routing = match (choice, own_routes) {
         (Choice::TwoLevel, OwnRoutes::Tree(tree)) => Routing::Fixed(FixedPaths::TwoLevel(tree, spread)),

@@ -6,15 +6,14 @@ use toml::Table;
 use toml::de::DeTable;
 
 use crate::diagnostic::{Diagnostic, Wrong};
-use crate::keys::{Experiment, FOR_PEOPLE};
 use crate::plan::{Case, Plan, check, resolve_with, schema, setting_hint};
 use crate::read::owned::{Meaning, OwnedKeys};
 use crate::read::{self, Loaded, Profile, Source};
+use crate::schema::{Experiment, FOR_PEOPLE};
 
 /// A crate with keys of its own.
 #[derive(Debug, Clone, Copy)]
 pub struct Owner {
-    /// The keys.
     pub keys: OwnedKeys,
     /// Checks what they refer to. If the cases are not as written, because the profile or a setting changed them, what
     /// they refer to may be gone.

@@ -16,7 +16,7 @@ pub struct Part {
     /// What starts its flows.
     pub pattern: Pattern,
     /// Who carries them.
-    pub(crate) who: Who,
+    pub(crate) who: Carrier,
     /// How applications write; all at once if there are none.
     pub application: Option<App>,
     /// Instead of connections: the payload of datagrams, bit/s.
@@ -27,13 +27,13 @@ pub struct Part {
 
 /// Who carries the flows of a part.
 #[derive(Debug, Clone)]
-pub(crate) enum Who {
+pub(crate) enum Carrier {
     /// One of the case's bound schemes, for one group.
     One(Member),
     /// Each of these for a part of the sending hosts.
     Mix(Vec<Member>),
     /// By the names of the flows.
-    Each(Vec<Own>),
+    Each(Vec<FlowSettings>),
 }
 
 /// A bound scheme of a case, and a group of its results.
@@ -47,7 +47,7 @@ pub struct Member {
 
 /// Individual properties of a flow.
 #[derive(Debug, Clone)]
-pub struct Own {
+pub struct FlowSettings {
     /// Who carries it.
     pub member: Member,
     /// Its paths, if they are not drawn.
@@ -68,7 +68,7 @@ impl Part {
         Self {
             name: String::new(),
             pattern: self.pattern,
-            who: Who::One(member),
+            who: Carrier::One(member),
             application: None,
             datagrams: None,
             persistent,
@@ -119,17 +119,17 @@ impl Part {
     /// For each sending host, its index in the mix of schemes; empty without a mix.
     pub fn halves(&self, seed: u64, hosts: u32) -> Vec<u32> {
         match &self.who {
-            Who::Mix(members) => host_split(self.seed(seed), hosts, members.len() as u32),
-            Who::One(_) | Who::Each(_) => Vec::new(),
+            Carrier::Mix(members) => host_split(self.seed(seed), hosts, members.len() as u32),
+            Carrier::One(_) | Carrier::Each(_) => Vec::new(),
         }
     }
 
     /// Who carries a flow; `halves` are those of this part.
     pub fn member(&self, start: &Start, halves: &[u32]) -> Member {
         match &self.who {
-            Who::One(member) => *member,
-            Who::Mix(members) => members[halves[start.from as usize] as usize],
-            Who::Each(own) => own[start.name as usize].member,
+            Carrier::One(member) => *member,
+            Carrier::Mix(members) => members[halves[start.from as usize] as usize],
+            Carrier::Each(own) => own[start.name as usize].member,
         }
     }
 
@@ -137,9 +137,9 @@ impl Part {
     pub(crate) fn member_of(&self, group: usize) -> Option<Member> {
         let is_there = |member: &&Member| member.group == group;
         match &self.who {
-            Who::One(member) => Some(member).filter(is_there),
-            Who::Mix(members) => members.iter().find(is_there),
-            Who::Each(own) => own.iter().map(|own| &own.member).find(is_there),
+            Carrier::One(member) => Some(member).filter(is_there),
+            Carrier::Mix(members) => members.iter().find(is_there),
+            Carrier::Each(own) => own.iter().map(|own| &own.member).find(is_there),
         }
         .copied()
     }
@@ -147,8 +147,8 @@ impl Part {
     /// Whether some of its flows do not send as much as they can.
     pub fn is_limited(&self) -> bool {
         let own = match &self.who {
-            Who::Each(own) => own.iter().any(|o| o.application.is_some() || o.datagrams.is_some()),
-            Who::One(_) | Who::Mix(_) => false,
+            Carrier::Each(own) => own.iter().any(|o| o.application.is_some() || o.datagrams.is_some()),
+            Carrier::One(_) | Carrier::Mix(_) => false,
         };
         own || self.application.is_some() || self.datagrams.is_some()
     }
@@ -162,18 +162,18 @@ impl Part {
     }
 
     /// The individual properties of its flows, by name; empty if they are all alike.
-    pub fn owns(&self) -> &[Own] {
+    pub fn owns(&self) -> &[FlowSettings] {
         match &self.who {
-            Who::Each(own) => own,
-            Who::One(_) | Who::Mix(_) => &[],
+            Carrier::Each(own) => own,
+            Carrier::One(_) | Carrier::Mix(_) => &[],
         }
     }
 
     /// The individual properties of a flow, if any.
-    pub fn own(&self, start: &Start) -> Option<&Own> {
+    pub fn own(&self, start: &Start) -> Option<&FlowSettings> {
         match &self.who {
-            Who::Each(own) => Some(&own[start.name as usize]),
-            Who::One(_) | Who::Mix(_) => None,
+            Carrier::Each(own) => Some(&own[start.name as usize]),
+            Carrier::One(_) | Carrier::Mix(_) => None,
         }
     }
 }

@@ -10,11 +10,11 @@ use tresse_fabric::{
 use tresse_units::{Bytes, Duration, Queue, Time};
 
 use crate::diagnostic::{Wrong, wrong};
-use crate::keys::bounds::LONGEST;
-use crate::keys::fabric::{Fabric, Layered};
-use crate::keys::ports::{Buffer, Class, MarkAt, Red, Share};
 use crate::plan::flow_control::FlowControl;
 use crate::plan::link_events::Change;
+use crate::schema::bounds::LONGEST;
+use crate::schema::fabric::{Fabric, Layered};
+use crate::schema::ports::{Buffer, Class, MarkAt, Red, Share};
 
 /// The ports of a network, as a fabric takes them.
 #[derive(Debug, Clone)]

@@ -1,8 +1,8 @@
 //! HOLNET's design space (THESIS Table 2.2): eight named combinations of a controller and a load balancer.
 
 use crate::diagnostic::{Wrong, did_you_mean};
-use crate::keys::routing::RoutingKey;
-use crate::keys::scheme::{Detection, Scheme};
+use crate::schema::routing::RoutingKey;
+use crate::schema::scheme::{Detection, Scheme};
 
 /// A row of Table 2.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

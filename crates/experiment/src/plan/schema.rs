@@ -3,10 +3,10 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::keys::Experiment;
-use crate::keys::workload::Workload;
 use crate::plan::patterns::ALL;
 use crate::plan::topologies;
+use crate::schema::Experiment;
+use crate::schema::workload::Workload;
 
 /// The JSON Schema of an experiment file, without the keys of others.
 pub fn schema() -> Schema {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use tresse_fabric::{Loss, RedConfig, Topology};
 
 use crate::diagnostic::{Wrong, did_you_mean};
-use crate::keys::fabric::Fabric;
-use crate::keys::links::{LinkSetting, check_delay, check_loss, check_rate};
+use crate::schema::fabric::Fabric;
+use crate::schema::links::{LinkSetting, check_delay, check_loss, check_rate};
 
 /// Applies `[[fabric.links]]` to single links.
 pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option<&str>) -> Result<(), Wrong> {

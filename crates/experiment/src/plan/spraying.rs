@@ -6,9 +6,9 @@ use tresse_balancers::{self as balancers, ConfiguredBalancer, MAX_PATHS};
 use tresse_controllers::{Controller, Signal};
 
 use crate::diagnostic::{Wrong, did_you_mean};
-use crate::keys::host_balancer::HostBalancer;
-use crate::keys::scheme::Scheme;
 use crate::plan::network::Routing;
+use crate::schema::host_balancer::HostBalancer;
+use crate::schema::scheme::Scheme;
 
 /// How packets are sprayed.
 #[derive(Debug, Clone)]

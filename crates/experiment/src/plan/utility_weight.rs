@@ -3,7 +3,7 @@
 use tresse_controllers::Controller;
 use tresse_controllers::center_of_utility::{Points, Shape, weight};
 
-use crate::keys::scheme::Scheme;
+use crate::schema::scheme::Scheme;
 
 /// The value of the parameter `weight` that `scheme`'s `utility` asks for, in thousandths: (x^c / x0^c)^α by
 /// (2.9), where x^c is the center of the user's utility by (2.3), and x0^c that of the controller's own α-fair

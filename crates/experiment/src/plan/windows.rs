@@ -5,7 +5,6 @@ use tresse_units::Time;
 /// A window of time, counted from the start of the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {
-    /// Its name.
     pub name: String,
     /// When it begins, ps.
     pub from: Time,

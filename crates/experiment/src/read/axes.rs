@@ -4,9 +4,9 @@ use serde::Deserialize;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Spanned, Table, Value};
 
-use crate::diagnostic::{At, Wrong};
-use crate::keys::{Experiment, OF_CASES};
+use crate::diagnostic::{Location, Wrong};
 use crate::read::owned::Meaning;
+use crate::schema::{Experiment, OF_CASES};
 
 /// Whether this is set once per experiment, for all its variants and cases.
 pub(super) fn is_said_once(head: &str) -> bool {
@@ -52,7 +52,7 @@ pub(crate) fn read(mut file: Spanned<DeTable>, meaning: &Meaning) -> Result<(Exp
             Ok(experiment) => break experiment,
             Err(wrong) => wrong,
         };
-        let At::Offset(Some(start)) = wrong.at else { return Err(wrong) };
+        let Location::Offset(Some(start)) = wrong.at else { return Err(wrong) };
         let found = list_at(file.get_ref(), start).filter(|keys| {
             let is_known = lists.iter().any(|(known, _)| known == keys);
             wrong.message.ends_with(LIST) && !is_known && !is_common(keys)

@@ -4,8 +4,8 @@ use std::iter;
 
 use toml::de::DeTable;
 
-use crate::keys::Experiment;
 use crate::read::owned::Meaning;
+use crate::schema::Experiment;
 
 macro_rules! built_in {
     ($($name:literal),* $(,)?) => {

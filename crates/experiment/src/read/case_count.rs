@@ -3,9 +3,9 @@
 use std::iter;
 
 use crate::diagnostic::Diagnostic;
-use crate::keys::Experiment;
 use crate::read::Loaded;
 use crate::read::axes::Axis;
+use crate::schema::Experiment;
 
 /// The most cases of an experiment; each is planned, and held in memory with its results.
 pub(crate) const MOST_CASES: usize = 20_000;

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 use tresse_units::{Bytes, Duration, Packets, Rate};
 
-use crate::keys::{Experiment, FOR_PEOPLE};
 use crate::read::owned::Meaning;
+use crate::schema::{Experiment, FOR_PEOPLE};
 
 /// A key that differs between two experiments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -10,8 +10,8 @@ use tresse_units::{Bytes, Duration};
 use tresse_workload::{Graph, GraphError, Task, Tasks, Work, too_large};
 
 use crate::diagnostic::{Diagnostic, did_you_mean};
-use crate::keys::host_names::{Host, Hosts};
 use crate::read::sniff_format::looks_like;
+use crate::schema::host_names::{Host, Hosts};
 
 /// A flow, as given in a file or an experiment.
 #[derive(Debug, Clone, PartialEq, Eq)]

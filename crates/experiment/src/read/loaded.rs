@@ -5,12 +5,12 @@ use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table};
 
-use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
-use crate::keys::Experiment;
+use crate::diagnostic::{Diagnostic, Location, Wrong, did_you_mean};
 use crate::read::axes::Axis;
 use crate::read::changes::Change;
 use crate::read::files::Files;
 use crate::read::owned::Meaning;
+use crate::schema::Experiment;
 
 /// The size of an experiment to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,8 +63,8 @@ impl Source {
     /// An error in it, with its location.
     pub(crate) fn error(&self, wrong: Wrong, meaning: &Meaning) -> Diagnostic {
         let offset = match &wrong.at {
-            At::Offset(offset) => *offset,
-            At::Keys(keys) => {
+            Location::Offset(offset) => *offset,
+            Location::Keys(keys) => {
                 let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
                 Places::of(&self.text, meaning).locate(&keys)
             }
@@ -142,10 +142,10 @@ impl Loaded {
     /// The same for an error in its file.
     pub fn error(&self, wrong: Wrong) -> Diagnostic {
         match wrong.at {
-            At::Keys(keys) => {
+            Location::Keys(keys) => {
                 self.error_at(&keys.iter().map(String::as_str).collect::<Vec<_>>(), &wrong.message)
             }
-            At::Offset(_) => self.source.error(wrong, &self.meaning),
+            Location::Offset(_) => self.source.error(wrong, &self.meaning),
         }
     }
 
@@ -170,7 +170,6 @@ impl Loaded {
 /// A variant as it will run.
 #[derive(Debug, Clone)]
 pub struct LoadedVariant {
-    /// Its name.
     pub name: String,
     /// Which of its cases are run, as `--only` takes them.
     pub only: Vec<String>,

@@ -24,13 +24,13 @@ use toml::{Spanned, Table, Value};
 use tresse_units::input_file::{self, MOST_WRITTEN};
 use tresse_units::text_file;
 
-use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
-use crate::keys::Experiment;
+use crate::diagnostic::{Diagnostic, Location, Wrong, did_you_mean};
 use crate::read::axes::Axis;
 use crate::read::files::Files;
 pub use crate::read::loaded::{Loaded, LoadedVariant, Profile, Source, locate};
 use crate::read::loaded::{keys_at, place};
 use crate::read::owned::Meaning;
+use crate::schema::Experiment;
 
 /// Finds an experiment: a built-in name such as `xmp/table1`, one of its rows such as `xmp/fig9`, a TOML file, or
 /// `-` for stdin. The source of a row has the name of the experiment that contains it.
@@ -268,8 +268,8 @@ pub(crate) fn with_keys(error: Diagnostic) -> Diagnostic {
 pub(crate) fn recheck(table: &Table, meaning: &Meaning) -> Result<(), Wrong> {
     let text = table.to_string();
     checked(&text, meaning).map(drop).map_err(|e| match e.at {
-        At::Offset(offset) => Wrong::new(offset.map_or(Vec::new(), |o| keys_at(&text, o)), e.message),
-        At::Keys(_) => e,
+        Location::Offset(offset) => Wrong::new(offset.map_or(Vec::new(), |o| keys_at(&text, o)), e.message),
+        Location::Keys(_) => e,
     })
 }
 

@@ -10,7 +10,7 @@ use toml::de::{DeString, DeTable, DeValue, Deserializer, Error};
 use toml::{Spanned, Table};
 
 use crate::diagnostic::{Wrong, unknown};
-use crate::keys::{self, Experiment};
+use crate::schema::{self, Experiment};
 
 /// The keys of one owner, with their type erased.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +62,7 @@ impl OwnedKeys {
 
     /// Their names, in the order of the schema.
     pub(crate) fn names(&self) -> Vec<String> {
-        keys::names(&(self.schema)(&mut SchemaGenerator::default()))
+        schema::names(&(self.schema)(&mut SchemaGenerator::default()))
     }
 }
 
@@ -129,8 +129,8 @@ impl Meaning {
     fn wrong_key(&self, file: &DeTable, error: &Error) -> Option<Wrong> {
         let start = error.span()?.start;
         let (key, _) = file.iter().find(|(key, _)| key.span().start == start)?;
-        let is_known = keys::of_experiment().iter().any(|own| own == key.get_ref());
-        let known = keys::of_experiment().iter().chain(self.owned.iter().flat_map(|own| &own.names));
+        let is_known = schema::of_experiment().iter().any(|own| own == key.get_ref());
+        let known = schema::of_experiment().iter().chain(self.owned.iter().flat_map(|own| &own.names));
         let known: Vec<&str> = known.map(String::as_str).collect();
         (!is_known).then(|| Wrong::offset(start, unknown("key", key.get_ref(), &known)))
     }
@@ -138,14 +138,14 @@ impl Meaning {
     /// Whether another crate owns this key, or may own it.
     fn is_owned(&self, key: &str) -> bool {
         match self.has_others {
-            true => !keys::of_experiment().iter().any(|own| own == key),
+            true => !schema::of_experiment().iter().any(|own| own == key),
             false => self.owned.iter().any(|own| own.names.iter().any(|name| name == key)),
         }
     }
 
     /// Whether a file may have this key at its top.
     pub fn is_known(&self, key: &str) -> bool {
-        self.is_owned(key) || keys::of_experiment().iter().any(|own| own == key)
+        self.is_owned(key) || schema::of_experiment().iter().any(|own| own == key)
     }
 
     /// Whether its owner says that this key is only for people.

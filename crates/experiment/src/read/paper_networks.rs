@@ -27,7 +27,6 @@ const FILES: [(&str, &str); 8] = files![
 pub struct PaperNetwork {
     /// Its name as a topology.
     pub name: &'static str,
-    /// The file.
     pub text: &'static str,
     /// What the file says about it.
     pub about: About,

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use toml::{Table, Value};
 
 use crate::diagnostic::{Diagnostic, Wrong};
-use crate::keys::variant::Variant;
 use crate::read;
 use crate::read::axes::is_said_once;
 use crate::read::loaded::{Loaded, LoadedVariant, Places};
 use crate::read::owned::Meaning;
+use crate::schema::variant::Variant;
 
 /// Checks the contents of a variant.
 fn refused(over: &Table, meaning: &Meaning) -> Option<Wrong> {

@@ -9,9 +9,9 @@ use toml::{Table, Value};
 use tresse_fabric::Graph;
 use tresse_units::{Bytes, Duration, Probability, Queue, Rate};
 
-use crate::keys::links::LinkSetting;
-use crate::keys::ports::{Buffer, Class, MarkAt, Pfc, Red};
-use crate::keys::routing::RoutingKey;
+use crate::schema::links::LinkSetting;
+use crate::schema::ports::{Buffer, Class, MarkAt, Pfc, Red};
+use crate::schema::routing::RoutingKey;
 
 /// The network.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

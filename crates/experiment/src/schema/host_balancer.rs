@@ -57,7 +57,6 @@ impl<'de> Visitor<'de> for Read {
 }
 
 impl HostBalancer {
-    /// Its name.
     pub fn name(&self) -> &str {
         match self {
             Self::Name(name) | Self::Table { name, .. } => name,

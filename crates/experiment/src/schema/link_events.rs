@@ -13,7 +13,7 @@ pub struct ChangeKey {
     /// The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`.
     #[serde(
         default,
-        deserialize_with = "crate::keys::untagged::some_pair",
+        deserialize_with = "crate::schema::untagged::some_pair",
         skip_serializing_if = "Option::is_none"
     )]
     pub link: Option<[String; 2]>,
@@ -22,7 +22,7 @@ pub struct ChangeKey {
     /// are lost.
     #[serde(
         default,
-        deserialize_with = "crate::keys::untagged::some_pair",
+        deserialize_with = "crate::schema::untagged::some_pair",
         skip_serializing_if = "Option::is_none"
     )]
     pub remap: Option<[String; 2]>,

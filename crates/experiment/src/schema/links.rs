@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tresse_fabric::Probability as PortProbability;
 use tresse_units::{Duration, Probability, Queue, Rate};
 
-use crate::keys::bounds::{LONGEST, RATES};
+use crate::schema::bounds::{LONGEST, RATES};
 
 /// A link that differs from its layer.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -13,7 +13,7 @@ use crate::keys::bounds::{LONGEST, RATES};
 pub struct LinkSetting {
     /// The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`; for several links, with
     /// a range that excludes its last number: `["leaf 0", "spine 0..8"]`.
-    #[serde(deserialize_with = "crate::keys::untagged::pair")]
+    #[serde(deserialize_with = "crate::schema::untagged::pair")]
     pub ends: [String; 2],
     /// Whether only the direction from the first node to the second is meant. Default: both directions.
     #[serde(default)]

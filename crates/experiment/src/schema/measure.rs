@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_units::{Duration, SECOND, Time};
 
-use crate::keys::host_names::Host;
-use crate::keys::metric_schema::CaseMetric;
+use crate::schema::host_names::Host;
+use crate::schema::metric_schema::CaseMetric;
 
 /// What to record and to show.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -34,7 +34,7 @@ pub struct Measure {
     pub packets: Option<Packets>,
     /// Windows of time, by name: start and end, such as `["12s", "20s"]`, counted from the start of the run. What
     /// every flow got in them, from `samples`, is reported next to the metrics of the whole run.
-    #[serde(default, deserialize_with = "crate::keys::untagged::pairs")]
+    #[serde(default, deserialize_with = "crate::schema::untagged::pairs")]
     pub windows: IndexMap<String, [Duration; 2]>,
     /// The metrics that the table of `tresse run` shows, one per column (`tresse explain results`). Default:
     /// completion times and slowdowns by size if flows come one by one; otherwise goodput next to the published

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::keys::metrics::METRICS;
+use crate::schema::metrics::METRICS;
 
 /// A metric of a case.
 #[derive(Debug)]

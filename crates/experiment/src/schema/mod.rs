@@ -28,14 +28,14 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use crate::keys::fabric::Fabric;
-use crate::keys::link_events::ChangeKey;
-use crate::keys::measure::Measure;
-use crate::keys::scheme::Scheme;
-use crate::keys::stopping_rule::Replications;
-use crate::keys::transport::Transport;
-use crate::keys::variant::Variant;
-use crate::keys::workload::Workload;
+use crate::schema::fabric::Fabric;
+use crate::schema::link_events::ChangeKey;
+use crate::schema::measure::Measure;
+use crate::schema::scheme::Scheme;
+use crate::schema::stopping_rule::Replications;
+use crate::schema::transport::Transport;
+use crate::schema::variant::Variant;
+use crate::schema::workload::Workload;
 
 /// The keys of an experiment that are only for people.
 pub const FOR_PEOPLE: [&str; 4] = ["title", "source", "about", "rows"];

@@ -12,12 +12,11 @@ use tresse_path_manager::{ConfiguredManager, Declaration, SettingError, all, fin
 use tresse_units::{ParameterError, Range, Value, Whole};
 
 use crate::diagnostic::{Wrong, did_you_mean};
-use crate::keys::declared;
+use crate::schema::declared;
 
 /// A path manager with values for some of its parameters (`tresse list path-managers`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathManager {
-    /// Its name.
     pub name: String,
     /// The values, as given in the file.
     pub parameters: BTreeMap<String, toml::Value>,

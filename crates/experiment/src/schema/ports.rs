@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tresse_fabric::RedConfig;
 use tresse_units::{Bytes, Duration, Factor, Probability, Queue};
 
-use crate::keys::fabric::Layered;
+use crate::schema::fabric::Layered;
 
 /// Random early detection (Floyd and Jacobson, ToN 1993).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

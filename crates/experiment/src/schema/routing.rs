@@ -12,13 +12,12 @@ use tresse_fabric::balancers::{self, Follows};
 use tresse_fabric::{Balancing, FlagConfig};
 
 use crate::diagnostic::did_you_mean;
-use crate::keys::declared;
+use crate::schema::declared;
 
 /// What decides which path packets take, with values for some of its parameters
 /// (`tresse list load-balancers`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoutingKey {
-    /// Its name.
     pub name: String,
     /// The values, as given in the file.
     pub parameters: BTreeMap<String, toml::Value>,

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_units::Rate;
 
-use crate::keys::host_balancer::HostBalancer;
-use crate::keys::path_manager::PathManager;
-use crate::keys::routing::RoutingKey;
-use crate::keys::transport::Transport;
+use crate::schema::host_balancer::HostBalancer;
+use crate::schema::path_manager::PathManager;
+use crate::schema::routing::RoutingKey;
+use crate::schema::transport::Transport;
 
 /// A scheme: a controller, its parameters, and how many subflows.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -11,8 +11,8 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Wrong, did_you_mean};
-use crate::keys::metric_schema::CaseMetric;
-use crate::keys::metrics::{METRICS, find};
+use crate::schema::metric_schema::CaseMetric;
+use crate::schema::metrics::{METRICS, find};
 
 /// How many seeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]

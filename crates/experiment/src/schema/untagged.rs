@@ -12,9 +12,9 @@ use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, S
 use tresse_units::{Bytes, Duration};
 
 use crate::diagnostic::did_you_mean;
-use crate::keys::fabric::Layered;
-use crate::keys::scheme::Counts;
-use crate::keys::workload::{Draw, FlowSize, HostSet};
+use crate::schema::fabric::Layered;
+use crate::schema::scheme::Counts;
+use crate::schema::workload::{Draw, FlowSize, HostSet};
 
 impl<T: Copy> Layered<T> {
     /// The values for the layers with these names.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tresse_experiment::keys::declared;
+use tresse_experiment::schema::declared;
 use tresse_fabric::balancers::{Declaration, Follows, all, find};
 use tresse_fabric::{Balancing, Feedback, FlagConfig, HolnetConfig, Threshold};
 use tresse_units::{MICROSECOND, Values};

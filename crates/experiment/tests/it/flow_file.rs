@@ -1,7 +1,7 @@
 //! Flow files: what they say becomes flows, and what is wrong in them is told with its place.
 
-use tresse_experiment::keys::host_names::{Host, Hosts};
 use tresse_experiment::read::flow_file::{Flow, read, tasks, write};
+use tresse_experiment::schema::host_names::{Host, Hosts};
 use tresse_units::{Bytes, Duration, NEVER};
 use tresse_workload::{Action, Source, Start};
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_experiment::diagnostic::Wrong;
-use tresse_experiment::keys::Experiment;
+use tresse_experiment::schema::Experiment;
 use tresse_experiment::{Case, Loaded, OwnedKeys, Owner, Owners, Profile, Source, load};
 
 #[derive(Serialize, Deserialize, JsonSchema)]

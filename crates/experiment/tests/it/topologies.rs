@@ -1,7 +1,7 @@
 //! `[fabric]`: the keys of topologies, wherever they stand.
 
-use tresse_experiment::keys::Experiment;
 use tresse_experiment::read::built_in;
+use tresse_experiment::schema::Experiment;
 use tresse_experiment::{Profile, Source, find, load, resolve, schema};
 
 /// What is wrong with an experiment of a dumbbell with two pairs and `more`, which one setting changes.

@@ -9,7 +9,7 @@ use crate::port::is_congested;
 
 /// A host's information about the congestion on the path of one of its flows (THESIS Table 2.1, HOLNET-UTA).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Heard {
+pub struct PathCongestion {
     /// The host's own port is congested.
     pub local: bool,
     /// Its next hop has reported that the path from there on is congested.
@@ -44,7 +44,7 @@ impl<P: Copy> Fabric<P> {
     ///
     /// A node with several paths is congested only if all of them are, because it avoids a congested one; but
     /// under ECMP only the flow's own path counts.
-    pub fn heard(&self, route: RouteId, hash: u32) -> Heard {
+    pub fn heard(&self, route: RouteId, hash: u32) -> PathCongestion {
         let row = &self.routes[route.0 as usize..][..self.stride];
         let feedback = self.flags.map_or(Feedback::OneHop, |f| f.feedback);
         if row[0] > LAST_PORT {
@@ -58,7 +58,7 @@ impl<P: Copy> Fabric<P> {
             time = time.and_then(|t| t.checked_sub(self.ports[hop[0] as usize].config().delay));
             time.is_some_and(|t| is_congested(&self.ports, hop[1], t))
         });
-        Heard {
+        PathCongestion {
             next_hop: beyond.any(|congested| congested),
             local: is_congested(&self.ports, ports[0], self.now),
         }

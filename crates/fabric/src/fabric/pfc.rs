@@ -69,7 +69,7 @@ pub(super) struct Pfc {
     /// By port, the state that the switch at its far end keeps about it.
     pub links: Vec<Link>,
     /// By port.
-    pub ports: Vec<Own>,
+    pub ports: Vec<PauseState>,
     /// By packet, the port that it left last, until it begins to leave the next one.
     came: Vec<u32>,
 }
@@ -94,7 +94,7 @@ pub(super) struct Link {
 
 /// A port's own state.
 #[derive(Debug, Clone)]
-pub(super) struct Own {
+pub(super) struct PauseState {
     /// It belongs to a switch, and counts.
     pub counts: bool,
     /// The packet in transmission: where it came from, and its bytes.
@@ -106,7 +106,7 @@ pub(super) struct Own {
     pub counters: PfcCounters,
 }
 
-impl Own {
+impl PauseState {
     /// It continues.
     pub fn end_pause(&mut self, now: Time) {
         self.counters.paused += now.saturating_sub(self.since);
@@ -128,7 +128,7 @@ impl Pfc {
             sent: 0,
             heard: 0,
         };
-        let own = Own {
+        let own = PauseState {
             counts: false,
             sending: None,
             since: NEVER,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use tresse_units::Time;
 
 use super::Forwarding;
-use crate::fabric::Heard;
+use crate::fabric::PathCongestion;
 use crate::flag::Feedback;
 use crate::holnet::Congested;
 use crate::port::Port;
@@ -91,10 +91,10 @@ impl Forwarding {
         now: Time,
         feedback: Feedback,
         ports: &[Port],
-    ) -> Heard {
+    ) -> PathCongestion {
         let to = To::Host { host: to, hash };
         let taken = self.ports_to(from, to);
-        Heard {
+        PathCongestion {
             local: !taken.is_empty() && taken.iter().all(|&port| is_congested(ports, port, now)),
             next_hop: !taken.is_empty() && taken.iter().all(|&p| self.hears(p, to, now, feedback, ports)),
         }

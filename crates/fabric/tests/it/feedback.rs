@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    Balancing, Ecn, Fabric, Feedback, FlagConfig, Header, Heard, Loss, Network, NonEct, PortConfig,
+    Balancing, Ecn, Fabric, Feedback, FlagConfig, Header, Loss, Network, NonEct, PathCongestion, PortConfig,
     Processing, QueuedPortConfig, RouteId, Threshold,
 };
 use tresse_units::{MICROSECOND, Time};
@@ -36,8 +36,8 @@ fn advance(fabric: &mut Fabric<u32>, to: Time) {
     fabric.set_now(to);
 }
 
-fn heard(local: bool, next_hop: bool) -> Heard {
-    Heard { local, next_hop }
+fn heard(local: bool, next_hop: bool) -> PathCongestion {
+    PathCongestion { local, next_hop }
 }
 
 proptest! {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use tresse_fabric::{
-    FixedPaths, LeafSpine, LeafSpineError, Locality, NonEct, Own, Probability, ShortestPaths, Threshold,
-    Topology,
+    Exclusive, FixedPaths, LeafSpine, LeafSpineError, Locality, NonEct, Probability, ShortestPaths,
+    Threshold, Topology,
 };
 use tresse_units::{MICROSECOND, NANOSECOND};
 
@@ -131,7 +131,7 @@ fn the_base_rtt_is_opns_and_the_transmissions() {
 #[test]
 fn subflows_take_distinct_spines_and_in_a_rack_the_same_path() {
     let topology = build(4, 4, 4);
-    let routes = FixedPaths::Shortest(ShortestPaths::new(&topology), Own::Path);
+    let routes = FixedPaths::Shortest(ShortestPaths::new(&topology), Exclusive::Path);
     assert_eq!(routes.most(), 4);
     let mut seed = 1u64;
     let mut draw = |n: u32| {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use tresse_fabric::{FixedPaths, Locality, NonEct, Own, Probability, ShortestPaths, Threshold, Topology};
+use tresse_fabric::{
+    Exclusive, FixedPaths, Locality, NonEct, Probability, ShortestPaths, Threshold, Topology,
+};
 use tresse_units::MICROSECOND;
 
 fn leaf_spine() -> Topology {
@@ -63,7 +65,7 @@ fn subflows_with_links_of_their_own_take_each_plane_once() {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (((seed >> 32) * u64::from(n)) >> 32) as u32
     };
-    let routes = FixedPaths::Shortest(ShortestPaths::new(&planes), Own::HostLink);
+    let routes = FixedPaths::Shortest(ShortestPaths::new(&planes), Exclusive::HostLink);
     let mut taken = BTreeSet::new();
     for _ in 0..50 {
         let paths = routes.draw(0, 5, 4, &mut draw);
@@ -79,7 +81,7 @@ fn subflows_with_links_of_their_own_take_each_plane_once() {
     }
     assert_eq!(taken.len(), 8, "both spines of each plane are used");
     // By paths, planes are left out.
-    let by_path = FixedPaths::Shortest(ShortestPaths::new(&planes), Own::Path);
+    let by_path = FixedPaths::Shortest(ShortestPaths::new(&planes), Exclusive::Path);
     let used = |paths: Vec<tresse_fabric::Path>| {
         paths.iter().map(|path| plane(path.there[0])).collect::<BTreeSet<_>>().len()
     };

@@ -95,7 +95,6 @@ pub enum Verdict {
 /// A case that exists in both outputs.
 #[derive(Debug, Clone, Serialize)]
 pub struct Compared {
-    /// Its name.
     pub name: String,
     /// The ratio to the ceiling, before.
     pub ratio_to_ceiling_before: f64,
@@ -109,7 +108,6 @@ pub struct Compared {
     pub packet_hops_per_s: f64,
     /// The relative change of the speed; below 0 if it decreased. It also reflects the machine.
     pub speed_change: f64,
-    /// The verdict.
     pub verdict: Verdict,
     /// Why it cannot be decided.
     #[serde(skip_serializing_if = "Option::is_none")]

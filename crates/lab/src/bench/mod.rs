@@ -63,7 +63,6 @@ pub struct Bench {
     pub threads: u32,
     /// How often each was repeated.
     pub repetitions: u32,
-    /// The cases.
     pub cases: Vec<BenchCase>,
     /// The same cases beside those of an earlier output, if there is one.
     #[serde(flatten)]

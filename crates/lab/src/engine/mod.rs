@@ -102,11 +102,11 @@ struct Live {
     began: Time,
     /// See [`Flow::ideal`].
     ideal: Option<Time>,
-    what: What,
+    what: DataSource,
 }
 
 /// How its data arises.
-enum What {
+enum DataSource {
     /// All at once.
     Message,
     /// As an application writes it.
@@ -295,12 +295,12 @@ where
             (Some(rate), _) => {
                 let payload = spec.config.mss;
                 self.world.start_datagrams(spec);
-                What::Datagrams(payload, interval(payload.into(), rate))
+                DataSource::Datagrams(payload, interval(payload.into(), rate))
             }
             (None, Some(app)) => {
                 let writer = Writer::new(app.clone(), now, spec.config.mss);
                 self.world.start_unwritten(spec);
-                What::Written(writer)
+                DataSource::Written(writer)
             }
             (None, None) => {
                 match part.pair(&begun.start) {
@@ -313,10 +313,10 @@ where
                         }
                     },
                 }
-                What::Message
+                DataSource::Message
             }
         };
-        if !matches!(what, What::Message) {
+        if !matches!(what, DataSource::Message) {
             self.writes.insert((now, id));
         }
         self.parts[begun.part].names.insert(begun.start.name, id);
@@ -324,8 +324,8 @@ where
             packets.start(id, &begun);
         }
         let ideal = match what {
-            What::Message => self.ideal(&begun),
-            What::Written(_) | What::Datagrams(..) => None,
+            DataSource::Message => self.ideal(&begun),
+            DataSource::Written(_) | DataSource::Datagrams(..) => None,
         };
         self.live.insert(id, Live { begun, began: now, ideal, what });
         for observer in &mut self.observers {
@@ -349,13 +349,13 @@ where
             self.writes.pop_first();
             let Some(live) = self.live.get_mut(&id) else { continue };
             let next = match &mut live.what {
-                What::Message => continue,
-                What::Written(writer) => {
+                DataSource::Message => continue,
+                DataSource::Written(writer) => {
                     let delivered = self.world.delivered(id);
                     self.world.write(id, writer.write(now, delivered));
                     writer.next()
                 }
-                What::Datagrams(payload, interval) => {
+                DataSource::Datagrams(payload, interval) => {
                     self.world.send_datagram(id, *payload);
                     now + *interval
                 }

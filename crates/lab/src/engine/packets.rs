@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tresse_experiment::plan::packets::Packets as Wanted;
-use tresse_sim::{Opened, Seen};
+use tresse_sim::{ObservedPacket, OpenedSubflow};
 use tresse_units::Time;
 
 use super::Engine;
@@ -47,14 +47,14 @@ impl Packets {
         self.end
     }
 
-    fn rows(&mut self, opened: &[Opened], seen: &[Seen]) -> Vec<Packet> {
+    fn rows(&mut self, opened: &[OpenedSubflow], seen: &[ObservedPacket]) -> Vec<Packet> {
         self.addresses.extend(opened.iter().map(|own| ((own.connection, own.subflow), own.addresses)));
         let room = self.wanted.limit - self.count;
         let room = seen.len().min(usize::try_from(room).unwrap_or(usize::MAX));
         let (kept, more) = seen.split_at(room);
         self.end = self.end.or_else(|| more.first().map(|first| first.time));
         self.count += kept.len() as u64;
-        let row = |seen: &Seen| {
+        let row = |seen: &ObservedPacket| {
             let addresses = self.addresses.get(&(seen.connection, seen.subflow)).copied().unwrap_or_default();
             let begun = self.begun.get(&seen.connection)?;
             Some(Packet::new(seen, begun, addresses))

@@ -1,7 +1,7 @@
 //! Detects when a replication must give up: nothing arrives any more, or ports wait for each other, so its flows
 //! wait forever.
 
-use tresse_experiment::keys::bounds::LONGEST;
+use tresse_experiment::schema::bounds::LONGEST;
 use tresse_fabric::{Deadlock, Topology};
 use tresse_units::{Duration, MICROSECOND, NEVER, Time};
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tresse_controllers::Code;
-use tresse_controllers::apart::{Apart, Shareable, refuse_windows};
+use tresse_controllers::sandbox::{Apart, Shareable, refuse_windows};
 use tresse_experiment::plan::Case;
 use tresse_workload::Job;
 

@@ -68,7 +68,7 @@ fn bits_per_second(bytes: u64, time: Time) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tresse_experiment::keys::workload::Application;
+    use tresse_experiment::schema::workload::Application;
     use tresse_units::Rate;
 
     const MBPS: u64 = 1_000_000;

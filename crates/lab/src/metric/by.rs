@@ -1,7 +1,7 @@
 //! The metrics of parts.
 
 use indexmap::IndexMap;
-use tresse_experiment::keys::metrics::{DISTANCES, SIZES};
+use tresse_experiment::schema::metrics::{DISTANCES, SIZES};
 use tresse_fabric::Locality;
 
 use crate::metric::{of_flows, of_rtts, runs};

@@ -1,7 +1,7 @@
 //! The metrics of flows.
 
 use indexmap::IndexMap;
-use tresse_experiment::keys::metrics::{METRICS, MetricRow, Of, Summary};
+use tresse_experiment::schema::metrics::{METRICS, MetricRow, Of, Summary};
 use tresse_results::record::flow::Flow;
 use tresse_results::record::metric::{Metric, NamedMetrics, percentile};
 use tresse_results::tables::Row;

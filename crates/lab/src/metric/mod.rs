@@ -163,7 +163,7 @@ mod tests {
     use crate::metric::intervals::over_rounds;
     use crate::metric::intervals::over_seeds;
     use indexmap::IndexMap;
-    use tresse_experiment::keys::metrics::{METRICS, Of, find, is_total};
+    use tresse_experiment::schema::metrics::{METRICS, Of, find, is_total};
     use tresse_fabric::Locality;
     use tresse_sim::FlowRecord;
     use tresse_units::MILLISECOND;

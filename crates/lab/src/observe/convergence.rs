@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tresse_experiment::keys::measure::Criterion;
+use tresse_experiment::schema::measure::Criterion;
 use tresse_units::Time;
 
 use tresse_results::record::convergence::{Converged, Convergence};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use tresse_experiment::keys::metrics::HOSTS;
+use tresse_experiment::schema::metrics::HOSTS;
 use tresse_fabric::Topology;
 use tresse_units::{SECOND, Time};
 
@@ -143,7 +143,7 @@ impl<'a> Observer<'a> for QueueSampler {
 
 #[cfg(test)]
 mod tests {
-    use tresse_experiment::keys::metrics::of_layers;
+    use tresse_experiment::schema::metrics::of_layers;
 
     use super::*;
 

@@ -37,12 +37,12 @@ pub(crate) struct Sampler<'a> {
 struct Watched {
     begun: Begun,
     since: Time,
-    subflows: Vec<Known>,
+    subflows: Vec<SubflowStart>,
 }
 
 /// The state of a subflow at the start of this interval.
 #[derive(Debug, Clone, Default)]
-struct Known {
+struct SubflowStart {
     /// The payload that had arrived, bytes.
     arrived: u64,
     counters: Counters,
@@ -143,11 +143,11 @@ impl<'a> Sampler<'a> {
         if let Some(received) = world.received(id) {
             let before = watched.subflows.first().map_or(0, |known| known.arrived);
             self.rows.push((id, sample(0, received - before, None, Counters::default())));
-            watched.subflows = vec![Known { arrived: received, ..Known::default() }];
+            watched.subflows = vec![SubflowStart { arrived: received, ..SubflowStart::default() }];
             return watched;
         }
         let seen = world.subflows(id);
-        watched.subflows.resize(seen.len(), Known::default());
+        watched.subflows.resize(seen.len(), SubflowStart::default());
         for ((known, subflow), seen) in watched.subflows.iter_mut().zip(0..).zip(seen) {
             let SubflowNow { arrived, counters, open: own, path } = seen;
             let before = std::mem::replace(&mut known.arrived, arrived);

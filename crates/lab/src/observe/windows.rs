@@ -216,7 +216,7 @@ fn mean_metrics<'a>(all: impl Iterator<Item = &'a Metrics>) -> Metrics {
 mod tests {
     use proptest::prelude::*;
     use tresse_controllers::State;
-    use tresse_experiment::keys::metrics::WINDOW_METRICS;
+    use tresse_experiment::schema::metrics::WINDOW_METRICS;
     use tresse_units::MILLISECOND;
     use tresse_workload::Start;
 

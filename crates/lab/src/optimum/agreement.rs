@@ -4,9 +4,9 @@ use std::io;
 use std::sync::Arc;
 
 use serde::Serialize;
-use tresse_controllers::apart::End;
 use tresse_controllers::check::rates::{Draw, mean_windows_apart};
 use tresse_controllers::law::Standing;
+use tresse_controllers::sandbox::End;
 use tresse_controllers::{ConfiguredController, Controller};
 use tresse_optimum::agreement::{Comparison, compare, largest, trials};
 
@@ -17,7 +17,6 @@ pub struct Agreement {
     pub law: Option<Judged>,
     /// The utility at its price; none if none is declared, or if its price was not tried.
     pub utility: Option<Judged>,
-    /// The trials.
     pub trials: Vec<TrialEntry>,
 }
 

@@ -30,20 +30,17 @@ pub struct OptimumReport {
     pub schema: &'static str,
     /// The experiment's name.
     pub experiment: String,
-    /// The profile.
     pub profile: &'static str,
     /// The seed of the flows and their paths.
     pub seed: u64,
     /// The round of the pattern that the flows belong to.
     pub round: u32,
-    /// The cases.
     pub cases: Vec<OptimumCase>,
 }
 
 /// One case.
 #[derive(Debug, Clone, Serialize)]
 pub struct OptimumCase {
-    /// The axes.
     pub case: IndexMap<String, serde_json::Value>,
     /// If links change: the time from the start from which on they are as they are here. The flows are those at the
     /// start.
@@ -75,9 +72,7 @@ pub struct OptimumCase {
 /// A scheme other than the case's own.
 #[derive(Debug, Clone, Serialize)]
 pub struct BesideEntry {
-    /// Its name.
     pub scheme: String,
-    /// Its controller.
     pub controller: &'static str,
     /// How many flows it carries.
     pub flows: usize,
@@ -125,7 +120,6 @@ pub struct LinkEntry {
     pub to: String,
     /// The name of its layer.
     pub layer: String,
-    /// Its rate.
     pub rate_bps: u64,
     /// The traffic over it at the optimum.
     pub load_bps: f64,
@@ -287,14 +281,14 @@ fn one(case: &Case, seed: u64, links: &Links, since: Option<Time>) -> OptimumCas
 }
 
 /// A fluid model's last state.
-struct Rest {
+struct LastState {
     settled: bool,
     model_s: f64,
     /// By flow and path, bit/s.
     rates: Vec<Vec<f64>>,
 }
 
-fn rest(round: &Round, network: Network) -> Result<Rest, FluidError> {
+fn rest(round: &Round, network: Network) -> Result<LastState, FluidError> {
     let paths: usize = network.connections.iter().map(|c| c.paths.len()).sum();
     let unknowns = (paths + network.links.len()).max(1);
     let mut fluid = Fluid::new(network)?;
@@ -304,10 +298,10 @@ fn rest(round: &Round, network: Network) -> Result<Rest, FluidError> {
         Err(error) => return Err(error),
     };
     let state = fluid.state();
-    Ok(Rest { settled, model_s: state.time_s, rates: round.by_flow(state.rates_bps) })
+    Ok(LastState { settled, model_s: state.time_s, rates: round.by_flow(state.rates_bps) })
 }
 
-impl Rest {
+impl LastState {
     fn entry(&self, round: &Round, problem: Option<&Problem>, optimum: Option<&Optimum>) -> FluidEntry {
         let distance = problem.zip(optimum).map(|(p, o)| Distance::of(p, o, &self.rates));
         FluidEntry {
@@ -331,7 +325,7 @@ fn entry(
     at: &Links,
     round: &Round,
     optimum: &Optimum,
-    fluid: Option<&Rest>,
+    fluid: Option<&LastState>,
 ) -> OptimumEntry {
     let mut links: Vec<LinkEntry> = round
         .ports

@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::plan::{Case, Plan};
 use tresse_experiment::read::{Loaded, Profile};
+use tresse_experiment::schema::stopping_rule::Replications;
 use tresse_units::output_file::write_whole;
 
 use crate::stopping_rule::Undecided;

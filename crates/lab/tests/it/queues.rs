@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tresse_experiment::keys::metrics::HOSTS;
+use tresse_experiment::schema::metrics::HOSTS;
 use tresse_fabric::Topology;
 use tresse_lab::observe::queues::QueueSampler;
 use tresse_results::record::lengths::Lengths;

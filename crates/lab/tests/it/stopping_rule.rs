@@ -1,8 +1,8 @@
 //! As many seeds as it takes: what a file may say, and when a run has enough of them.
 
 use tempfile::TempDir;
-use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::plan::Case;
+use tresse_experiment::schema::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Profile, Source, load, resolve};
 use tresse_lab::judge::{Judge, Jumps, Numbers};
 use tresse_lab::stopping_rule::{Undecided, Verdicts};

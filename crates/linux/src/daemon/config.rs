@@ -45,7 +45,6 @@ pub struct Policy {
     pub to: Vec<IpNet>,
     /// The other host's ports.
     pub ports: Vec<(u16, u16)>,
-    /// The namespaces.
     pub namespaces: Vec<String>,
     /// The control group, by the inode number of its folder.
     pub cgroup: Option<u64>,

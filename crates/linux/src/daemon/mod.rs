@@ -31,7 +31,7 @@ pub use control::ask;
 use host::{Host, policy};
 pub use metrics::text as metrics;
 pub use run::run;
-pub use status::{Counters, Done, Record, Status};
+pub use status::{Counters, Outcome, Record, Status};
 
 /// How often it looks for connections that have ended; less often if this would cost more than 1 % of a core.
 const SURVEY: Time = 10 * SECOND;
@@ -171,7 +171,7 @@ impl Daemon {
             let done = self.execute(host, token, &decision);
             let is_open = matches!(decision.command, Command::Open { .. });
             if is_open
-                && matches!(done, Done::Refused(_))
+                && matches!(done, Outcome::Refused(_))
                 && let Some((connection, losses)) = self.hosts[host].connection(token)
             {
                 decisions.extend(connection.lost(decision.subflow, now, losses));
@@ -180,24 +180,24 @@ impl Daemon {
         }
     }
 
-    fn execute(&mut self, host: usize, token: u32, decision: &Decision) -> Done {
+    fn execute(&mut self, host: usize, token: u32, decision: &Decision) -> Outcome {
         if self.dry_run {
-            return Done::Not;
+            return Outcome::Not;
         }
         if matches!(decision.command, Command::Open { .. })
             && let Err(limit) = self.permit(host, token, decision.subflow)
         {
             self.counters.limited += 1;
-            return Done::Refused(limit);
+            return Outcome::Refused(limit);
         }
         match self.hosts[host].execute(token, decision.command) {
             Ok(()) => {
                 self.budget -= u32::from(matches!(decision.command, Command::Open { .. }));
-                Done::Yes
+                Outcome::Yes
             }
             Err(e) => {
                 self.counters.refused += 1;
-                Done::Refused(e.to_string())
+                Outcome::Refused(e.to_string())
             }
         }
     }
@@ -221,7 +221,7 @@ impl Daemon {
         Ok(())
     }
 
-    fn record(&mut self, host: usize, token: u32, decision: Decision, done: Done) {
+    fn record(&mut self, host: usize, token: u32, decision: Decision, done: Outcome) {
         match decision.command {
             Command::Open { .. } => self.counters.opens += 1,
             Command::Close(_) => self.counters.closes += 1,
@@ -230,7 +230,7 @@ impl Daemon {
         let name = &self.hosts[host].name;
         let record = Record::new(name, token, &decision, done);
         match &record.done {
-            Done::Refused(why) => tracing::warn!(
+            Outcome::Refused(why) => tracing::warn!(
                 namespace = record.namespace,
                 token = record.token,
                 subflow = record.subflow,

@@ -28,7 +28,6 @@ pub struct Status {
 /// A namespace.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NamespaceStatus {
-    /// Its name.
     pub name: String,
     /// Managed connections in it.
     pub connections: usize,
@@ -64,11 +63,9 @@ pub struct Counters {
 /// A managed connection.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ConnectionStatus {
-    /// Its namespace.
     pub namespace: String,
     /// Its token, as `ss` writes it.
     pub token: String,
-    /// Its policy.
     pub policy: String,
     /// Its path manager; `waits` before it has sent enough for one.
     pub manager: String,
@@ -100,7 +97,7 @@ pub struct SubflowStatus {
 /// The outcome of a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Done {
+pub enum Outcome {
     /// The kernel has done it.
     Yes,
     /// It was only logged.
@@ -114,7 +111,6 @@ pub enum Done {
 pub struct Record {
     /// Seconds since the machine started.
     pub at_s: f64,
-    /// The namespace.
     pub namespace: String,
     /// The connection's token, as `ss` writes it.
     pub token: String,
@@ -124,12 +120,11 @@ pub struct Record {
     pub what: String,
     /// Why.
     pub because: String,
-    /// The outcome.
-    pub done: Done,
+    pub done: Outcome,
 }
 
 impl Record {
-    pub(super) fn new(namespace: &str, token: u32, decision: &Decision, done: Done) -> Self {
+    pub(super) fn new(namespace: &str, token: u32, decision: &Decision, done: Outcome) -> Self {
         let number = decision.subflow;
         let what = match decision.command {
             Command::Open { from, to, .. } => format!("subflow {number} opened from {} to {to}", from.ip()),

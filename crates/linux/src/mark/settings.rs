@@ -39,7 +39,6 @@ pub struct Class {
     pub name: String,
     /// Its share of the rate is its weight divided by the weights of all classes with a backlog; 1..=1000.
     pub weight: u32,
-    /// Its packets.
     pub rule: Match,
     /// Its own threshold; without one, its share of the whole queue's.
     pub threshold: Option<Length>,

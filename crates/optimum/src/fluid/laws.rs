@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
-use super::heard::{Heard, each, either, in_a_round, once_a_round};
 use super::law::{Answer, Cut, Growth};
 use super::opportunistic::alphas;
+use super::signals_of_round::{RoundSignals, each, either, in_a_round, once_a_round};
 use super::{Law, RateBounds, Signal};
 
 /// Cuts per round for a path without any, so that its quality can be compared with others.
@@ -80,7 +80,8 @@ fn every_signal(growth: Growth, cut: Cut, subflows: &[Subflow], context: Context
     let cuts: ByPath<f64> = heard.iter().map(|h| h.cut).collect();
     let growths = growths(growth, subflows, &cuts);
     let fastest = fastest(subflows);
-    let law = |((s, h), growth): ((&Subflow, &Heard), f64)| h.grow * growth - h.cut * taken(cut, s, fastest);
+    let law =
+        |((s, h), growth): ((&Subflow, &RoundSignals), f64)| h.grow * growth - h.cut * taken(cut, s, fastest);
     subflows.iter().zip(&heard).zip(growths).map(law).collect()
 }
 
@@ -91,7 +92,7 @@ fn once_each_round(growth: Growth, cut: Cut, subflows: &[Subflow], context: Cont
     let cuts: ByPath<f64> = heard.iter().map(|h| h.cut).collect();
     let growths = growths(growth, subflows, &cuts);
     let fastest = fastest(subflows);
-    let law = |((s, h), growth): ((&Subflow, &Heard), f64)| {
+    let law = |((s, h), growth): ((&Subflow, &RoundSignals), f64)| {
         let lost = each(Signal::PerPacket, 0.0, s.loss, s.window);
         lost.grow * h.grow * growth - h.cut * taken(cut, s, fastest) - lost.cut * s.window / 2.0
     };

@@ -28,7 +28,6 @@
 mod balance;
 mod controller;
 mod dopri5;
-mod heard;
 mod law;
 mod laws;
 mod lu;
@@ -36,6 +35,7 @@ mod network;
 mod opportunistic;
 mod price;
 mod rest;
+mod signals_of_round;
 mod solve;
 mod system;
 mod walk;

@@ -6,9 +6,9 @@
 use tresse_controllers::check::rates::Connection;
 
 use super::Signal;
-use super::heard::once_a_round;
 use super::law::Law;
 use super::laws::{ByPath, Subflow, alpha_gain, growths, holnet, taken};
+use super::signals_of_round::once_a_round;
 
 /// The connection of one law.
 pub(crate) struct Walk {

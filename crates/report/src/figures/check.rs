@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use indexmap::IndexSet;
 use toml::Value;
 use tresse_experiment::diagnostic::{Wrong, known};
-use tresse_experiment::keys::Experiment;
-use tresse_experiment::keys::metrics::{METRICS, WINDOW_METRICS};
 use tresse_experiment::plan::Case;
+use tresse_experiment::schema::Experiment;
+use tresse_experiment::schema::metrics::{METRICS, WINDOW_METRICS};
 
 use super::{Chart, Figure, Needs, PARTS, QUANTITIES, SAMPLED, TIME_SERIES};
 

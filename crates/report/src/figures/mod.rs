@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_experiment::diagnostic::Wrong;
-use tresse_experiment::keys::Experiment;
+use tresse_experiment::schema::Experiment;
 use tresse_experiment::{OwnedKeys, Owner};
 
 mod check;

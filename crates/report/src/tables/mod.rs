@@ -10,7 +10,7 @@ use arrow_array::Array;
 use arrow_schema::DataType;
 use indexmap::IndexMap;
 use tresse_experiment::Plan;
-use tresse_experiment::plan::link_events::What;
+use tresse_experiment::plan::link_events::LinkEvent;
 use tresse_results::store::read::{self, RunTable};
 use tresse_units::{Rate, mix};
 
@@ -123,10 +123,10 @@ fn events(plan: &Plan, cases: &mut Cases) -> Option<PageTable> {
         };
         for change in &case.setting.changes {
             let label = match &change.what {
-                What::Rate(ports, rate) => format!("{}: {}", link(ports), Rate(*rate)),
-                What::Up(ports, true) => format!("{}: up", link(ports)),
-                What::Up(ports, false) => format!("{}: down", link(ports)),
-                What::Reroute => "routes are recomputed".to_owned(),
+                LinkEvent::Rate(ports, rate) => format!("{}: {}", link(ports), Rate(*rate)),
+                LinkEvent::Up(ports, true) => format!("{}: up", link(ports)),
+                LinkEvent::Up(ports, false) => format!("{}: down", link(ports)),
+                LinkEvent::Reroute => "routes are recomputed".to_owned(),
             };
             places.push(place as u32);
             times.push(change.at);

@@ -22,11 +22,11 @@ struct Open {
     /// Counts what connections do, so that it is known which one has done nothing for longest.
     turns: u64,
     /// By the turn of their beginning.
-    own: BTreeMap<u64, Own>,
+    own: BTreeMap<u64, OpenConnection>,
 }
 
 #[derive(Debug)]
-struct Own {
+struct OpenConnection {
     stream: Arc<TcpStream>,
     turn: u64,
     /// It has asked for something that is not answered yet.
@@ -53,7 +53,7 @@ impl Open {
 
 impl Connections {
     /// A place for a new connection; waits until there is one.
-    pub fn place(self: &Arc<Self>, stream: &Arc<TcpStream>) -> Place {
+    pub fn place(self: &Arc<Self>, stream: &Arc<TcpStream>) -> Slot {
         let mut open = lock(&self.open);
         while open.own.len() >= MOST {
             open.end_one();
@@ -61,19 +61,19 @@ impl Connections {
         }
         let turn = open.turn();
         let stream = Arc::clone(stream);
-        open.own.insert(turn, Own { stream, turn, is_busy: false, is_ended: false });
-        Place { connections: Arc::clone(self), key: turn }
+        open.own.insert(turn, OpenConnection { stream, turn, is_busy: false, is_ended: false });
+        Slot { connections: Arc::clone(self), key: turn }
     }
 }
 
 /// The place of a connection among the open ones, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct Slot {
     connections: Arc<Connections>,
     key: u64,
 }
 
-impl Place {
+impl Slot {
     /// The connection has asked for something, or has its answer.
     pub fn set_busy(&self, is_busy: bool) {
         let mut open = lock(&self.connections.open);
@@ -83,7 +83,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         lock(&self.connections.open).own.remove(&self.key);
         self.connections.left.notify_one();

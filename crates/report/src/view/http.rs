@@ -32,7 +32,6 @@ const COMMON: [(&str, &str); 5] = [
     ("cache-control", "no-store"),
 ];
 
-/// A request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Request {
     pub method: String,
@@ -119,7 +118,6 @@ fn decoded(text: &str) -> String {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refusal(pub u16, pub String);
 
-/// An answer.
 #[derive(Debug)]
 pub(super) struct Answer {
     code: u16,

@@ -47,7 +47,6 @@ pub struct RunSummary {
     profile: String,
     seed: u64,
     replications: u32,
-    /// Its state.
     pub state: State,
     date: String,
     wall_s: f64,

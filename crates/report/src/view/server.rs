@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tresse_results::State as RunState;
 use tresse_results::store::folder::is_held;
 
-use super::connections::{Connections, Place, lock};
+use super::connections::{Connections, Slot, lock};
 use super::http::{Answer, Connection, Refusal, Request, now};
 use super::list::{RunList, Runs};
 use crate::head::{PageHead, ReadRun, RunHead};
@@ -111,7 +111,7 @@ fn pause() {
 }
 
 /// Answers the requests of a connection, until the client has gone or takes too long.
-fn talk(shared: &Shared, stream: Arc<TcpStream>, place: &Place) {
+fn talk(shared: &Shared, stream: Arc<TcpStream>, place: &Slot) {
     let Ok(mut connection) = Connection::new(stream) else { return };
     let mut goes_on = true;
     while goes_on && let Some(request) = connection.request() {

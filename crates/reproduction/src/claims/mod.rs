@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use tresse_results::record::claim::ClaimResult;
 use tresse_results::record::report::{Report, Status};
 
-use crate::keys::Publication;
+use crate::schema::Publication;
 
 pub use numbers::PublishedNumber;
 pub use readings::Tally;

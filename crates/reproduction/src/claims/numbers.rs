@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tresse_results::record::results::CaseResult;
 
 use super::select;
-use crate::keys::claims::{Kind, Published, PublishedValue};
+use crate::schema::claims::{Kind, Published, PublishedValue};
 
 /// How far ours may be from a published number, as a share of it.
 const NEAR: f64 = 0.2;
@@ -19,7 +19,6 @@ pub struct PublishedNumber {
     pub part: IndexMap<String, String>,
     /// The case and its part, for people: `xmp-2 incast, group large`.
     pub of: String,
-    /// The metric.
     pub metric: String,
     /// The published value.
     pub published: f64,

@@ -7,7 +7,7 @@ use tresse_lab::metric::intervals::half_width_95;
 use tresse_results::record::metric::Metric;
 use tresse_results::record::results::{CaseResult, WindowResult, is};
 
-use crate::keys::claims::Selector;
+use crate::schema::claims::Selector;
 
 /// A value under every seed.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,13 +1,13 @@
 //! The values that keep inconclusive claims undecided, and how many times narrower their intervals have to
 //! be.
 
-use tresse_experiment::keys::stopping_rule::NARROW;
+use tresse_experiment::schema::stopping_rule::NARROW;
 use tresse_lab::stopping_rule::Undecided;
 use tresse_results::record::claim::Verdict;
 use tresse_results::record::results::CaseResult;
 
 use super::verdicts::{Found, deciding, found, judged};
-use crate::keys::Publication;
+use crate::schema::Publication;
 
 /// The values in `cases` that more seeds may decide: those of inconclusive claims with a bound in their
 /// interval, unless it is narrow. Claims that contradict their own paper are left out.

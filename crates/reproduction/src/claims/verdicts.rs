@@ -7,9 +7,9 @@ use tresse_results::record::results::CaseResult;
 
 use super::ClaimResult;
 use super::select::{self, Values};
-use crate::keys::Publication;
-use crate::keys::claims::{Claim, Jumps, Order, Selector};
-use crate::keys::forms::{Bounds, Compare, Form};
+use crate::schema::Publication;
+use crate::schema::claims::{Claim, Jumps, Order, Selector};
+use crate::schema::forms::{Bounds, Compare, Form};
 
 /// The claims of `publication` whose cases are among `cases`, and whether they hold; `profile` is the name of
 /// the profile that was run.

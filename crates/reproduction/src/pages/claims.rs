@@ -8,8 +8,8 @@ use super::Reproduced;
 use super::markdown::{counted, details};
 use super::readings::Sentence;
 use super::whys::{Anchors, Whys};
-use crate::keys::claims::Claim;
 use crate::metric_display;
+use crate::schema::claims::Claim;
 
 /// If more lines than this are claims that hold, they are folded.
 const MANY: usize = 6;
@@ -93,8 +93,8 @@ impl Teller<'_> {
     /// the links to the reasons, with a space before.
     pub(super) fn told(&mut self, name: &str, claim: &Claim, results: &[&Reproduced]) -> (String, String) {
         let anchor = self.anchors.mark(name, &claim.id);
-        let told: Vec<(&Reproduced, Told)> =
-            results.iter().filter_map(|r| Some((*r, Told::of(result(claim, r)?, r.is_real())))).collect();
+        let told: Vec<(&Reproduced, ClaimRow)> =
+            results.iter().filter_map(|r| Some((*r, ClaimRow::of(result(claim, r)?, r.is_real())))).collect();
         let Some((_, first)) = told.first() else { return (anchor + "-", String::new()) };
         let mut text = format!(" {}{}", first.value, first.cases);
         // Real hosts are shown next to every claim, because their agreement is informative too.
@@ -127,7 +127,7 @@ fn verdict(claim: &Claim, results: &Reproduced) -> Option<Verdict> {
 }
 
 /// The result of one profile, or of real hosts, for a claim.
-struct Told {
+struct ClaimRow {
     verdict: Verdict,
     /// ✓, ✗ or ≈.
     mark: String,
@@ -137,7 +137,7 @@ struct Told {
     cases: String,
 }
 
-impl Told {
+impl ClaimRow {
     /// Expectations apply only to the simulator; for real hosts, the number of cases is enough.
     fn of(own: &ClaimResult, is_real: bool) -> Self {
         let mark = match own.verdict {
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn a_mark_says_the_verdict_and_a_value_says_of_how_many_cases() {
         let told = |verdict: &str, more: Value| {
-            let told = Told::of(&result(verdict, &more), false);
+            let told = ClaimRow::of(&result(verdict, &more), false);
             format!("{} {}{}", told.mark, told.value, told.cases)
         };
         assert_eq!(told("holds", json!({})), "✓ 0.9000 ± 0.0100");
@@ -297,7 +297,7 @@ mod tests {
         assert_eq!(told("does not hold", cases), "✗ 0.9000 ± 0.0100 (a), 0/2 cases");
         // There are no expectations for real hosts.
         let cases = json!({ "of": "a", "cases": { "of": 3, "hold": 1, "do_not_hold": ["a", "b"] } });
-        let real = Told::of(&result("does not hold", &cases), true);
+        let real = ClaimRow::of(&result("does not hold", &cases), true);
         assert_eq!((&*real.mark, &*real.cases), ("✗", ", 1/3 cases"));
     }
 

@@ -17,16 +17,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::Experiment;
 use tresse_experiment::read::changes::Change;
+use tresse_experiment::schema::Experiment;
 use tresse_experiment::{Owners, Profile, find};
 use tresse_results::record::claim::ClaimResult;
 use tresse_results::record::report::{Report, Status};
 use tresse_results::store::finished::{Finished, State, of_another_version};
 
 use crate::claims::{Comparison, Judged, Tally, tally};
-use crate::keys::OWNERS;
 use crate::paper_experiment::PaperExperiment;
+use crate::schema::OWNERS;
 pub use paper_page::papers;
 pub use real::{Testbed, real};
 pub use scoreboard::page as scoreboard;
@@ -41,7 +41,6 @@ pub struct Reproduction {
     pub schema: String,
     /// The reference of the comparison: `published`.
     pub against: String,
-    /// The experiments.
     pub experiments: Vec<Reproduced>,
     /// The tally of all experiments.
     pub summary: Tally,
@@ -50,9 +49,7 @@ pub struct Reproduction {
 /// One experiment: what was run, and its results next to the published ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reproduced {
-    /// Its name.
     pub experiment: String,
-    /// The profile.
     pub profile: String,
     /// The first seed.
     pub seed: u64,

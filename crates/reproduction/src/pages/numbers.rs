@@ -7,8 +7,8 @@ use super::markdown::{cell, counted, details, row, rule};
 use super::whys::Whys;
 use crate::PaperExperiment;
 use crate::claims::PublishedNumber;
-use crate::keys::claims::{Kind, PublishedValue};
 use crate::metric_display;
+use crate::schema::claims::{Kind, PublishedValue};
 
 /// More rows than this are folded.
 const MANY: usize = 12;

@@ -14,9 +14,9 @@ use super::whys::{Anchors, Whys};
 use super::{NOT_JUDGED, Reproduced, Runs, Stored, changed_line, numbers};
 use crate::PaperExperiment;
 use crate::claims::Tally;
-use crate::keys::claims::Claim;
 use crate::paper::{self, Paper};
 use crate::paper_experiment::Figure;
+use crate::schema::claims::Claim;
 
 /// The papers' pages, by their paths from `docs/`. `drawn` are the names of the files in `docs/reproduction/figures/`: a
 /// figure is on its page as soon as it exists.

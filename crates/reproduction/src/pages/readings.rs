@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::PaperExperiment;
-use crate::keys::claims::Claim;
+use crate::schema::claims::Claim;
 
 /// More words than this are too long for the name of a reading.
 const LONG: usize = 10;

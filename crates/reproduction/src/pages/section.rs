@@ -7,8 +7,8 @@ use tresse_results::record::report::Status;
 use super::markdown::{cell, command, counted, duration, row, row_name, rows, rule};
 use super::{NOT_JUDGED, Reproduced, changed_line, numbers};
 use crate::PaperExperiment;
-use crate::keys::claims::Kind;
 use crate::metric_display;
+use crate::schema::claims::Kind;
 
 /// The section of the experiment `name` in Markdown: its title, its names in the paper, the commands, a table
 /// of numbers and one of claims with columns for each of `results`, each from a different profile or from
@@ -162,7 +162,7 @@ mod tests {
 
     use super::super::Testbed;
     use super::*;
-    use crate::keys::OWNERS;
+    use crate::schema::OWNERS;
 
     const FILE: &str = r#"
 title = "Two senders"

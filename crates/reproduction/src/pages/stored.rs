@@ -10,9 +10,9 @@ use tresse_results::record::report::MODEL_VERSION;
 
 use super::numbers::is_of;
 use super::{Reproduced, Reproduction, fingerprint, profile};
-use crate::keys::{OWNERS, Publication};
 use crate::paper::{self, Paper};
 use crate::paper_experiment::PaperExperiment;
+use crate::schema::{OWNERS, Publication};
 
 /// The kind of runs of a paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,11 +38,9 @@ impl Runs {
 /// The kept results of a paper's runs, in `papers/results/PAPER-RUNS.json`.
 #[derive(Debug, Clone)]
 pub struct Stored {
-    /// The paper.
     pub paper: Paper,
     /// The kind of runs.
     pub runs: Runs,
-    /// The results.
     pub results: Reproduction,
 }
 

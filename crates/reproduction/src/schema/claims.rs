@@ -8,11 +8,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use tresse_experiment::keys::wanted::Wanted;
+use tresse_experiment::schema::wanted::Wanted;
 use tresse_results::record::claim::Verdict;
 use tresse_units::{Duration, Rate};
 
-use crate::keys::metric_names::{ClaimMetric, Numbers};
+use crate::schema::metric_names::{ClaimMetric, Numbers};
 
 /// The published numbers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -106,7 +106,7 @@ impl PublishedValue {
 /// and a claim about several cases with `for_all`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(transform = crate::keys::schema::claim)]
+#[schemars(transform = crate::schema::json::claim)]
 pub struct Claim {
     /// A short name.
     pub id: String,
@@ -263,7 +263,7 @@ impl JsonSchema for Expected {
 /// Axes that are left out may have any value (`tresse explain claims`).
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(transform = crate::keys::schema::placeholders)]
+#[schemars(transform = crate::schema::json::placeholders)]
 pub struct Selector {
     /// The scheme; may be left out if there is only one.
     pub scheme: Option<String>,

@@ -3,7 +3,7 @@
 use tresse_experiment::diagnostic::Wrong;
 use tresse_results::record::claim::FormName;
 
-use crate::keys::claims::{Claim, Jumps, Order, Selector, Selectors};
+use crate::schema::claims::{Claim, Jumps, Order, Selector, Selectors};
 
 /// What a claim says.
 #[derive(Debug)]
@@ -45,7 +45,6 @@ pub enum Form<'a> {
 }
 
 impl Form<'_> {
-    /// Its name.
     pub fn name(&self) -> FormName {
         match self {
             Self::Against { by: Compare::Ratio, .. } => FormName::Ratio,

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use tresse_experiment::keys::metric_schema::CaseMetric;
-use tresse_experiment::keys::metrics::{METRICS, OPTIMUM_METRICS, WINDOW_METRICS};
+use tresse_experiment::schema::metric_schema::CaseMetric;
+use tresse_experiment::schema::metrics::{METRICS, OPTIMUM_METRICS, WINDOW_METRICS};
 
 /// A metric of a case, of a window of time, or of the optimum.
 struct AnyMetric;

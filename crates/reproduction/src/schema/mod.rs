@@ -3,15 +3,15 @@
 pub mod claims;
 mod for_each;
 pub mod forms;
+mod json;
 mod metric_names;
 mod references;
-mod schema;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::de::{DeTable, Deserializer};
 use tresse_experiment::diagnostic::Wrong;
-use tresse_experiment::keys::Experiment;
+use tresse_experiment::schema::Experiment;
 use tresse_experiment::{OwnedKeys, Owner, Owners};
 
 use claims::{Claim, Published, Selectors};

@@ -2,15 +2,15 @@
 
 use indexmap::IndexSet;
 use tresse_experiment::diagnostic::{Wrong, did_you_mean, known};
-use tresse_experiment::keys::Experiment;
-use tresse_experiment::keys::metrics::{
+use tresse_experiment::plan::Case;
+use tresse_experiment::schema::Experiment;
+use tresse_experiment::schema::metrics::{
     DISTANCES, HOSTS, METRICS, OPTIMUM_METRICS, Of, SIZES, WINDOW_METRICS, find, of_layers,
 };
-use tresse_experiment::plan::Case;
 
-use crate::keys::Publication;
-use crate::keys::claims::{Claim, Selector, Selectors};
-use crate::keys::forms::Form;
+use crate::schema::Publication;
+use crate::schema::claims::{Claim, Selector, Selectors};
+use crate::schema::forms::Form;
 
 /// Published numbers and claims may only refer to what exists. If `is_as_written`, so that neither a
 /// profile nor a setting changed the cases, each must also refer to at least one case.

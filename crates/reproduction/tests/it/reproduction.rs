@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use toml::Value;
-use tresse_experiment::keys::Experiment;
 use tresse_experiment::read::built_in;
+use tresse_experiment::schema::Experiment;
 use tresse_reproduction::Publication;
 use tresse_reproduction::pages::{Runs, Stored, papers, scoreboard};
 use tresse_reproduction::paper;

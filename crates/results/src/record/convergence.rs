@@ -17,7 +17,6 @@ pub struct Convergence {
 /// How long a subflow took to converge, after its start or after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Converged {
-    /// The flow.
     pub flow: Begun,
     /// Which subflow, from 0.
     pub subflow: u32,

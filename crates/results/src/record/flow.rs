@@ -69,7 +69,6 @@ impl Flow {
 /// A port's totals.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// Its number.
     pub port: u32,
     /// The name of its layer.
     pub layer: Arc<str>,

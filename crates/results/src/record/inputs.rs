@@ -7,10 +7,10 @@ use sha2::{Digest, Sha256};
 use toml::{Table, Value};
 use tresse_balancers::Balancer;
 use tresse_controllers::{Build, Controller};
-use tresse_experiment::keys::is_run;
 use tresse_experiment::plan::{Case, Plan};
 use tresse_experiment::read::Loaded;
 use tresse_experiment::read::files::{ReadFile, sha256};
+use tresse_experiment::schema::is_run;
 
 use crate::record::report::MODEL_VERSION;
 
@@ -36,7 +36,6 @@ pub struct Inputs {
 /// A controller or balancer from a user's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UsersCode {
-    /// Its name.
     pub name: String,
     /// Its file, as given.
     pub path: String,
@@ -46,7 +45,6 @@ pub struct UsersCode {
     pub compiler: String,
     /// The compiler's flags, without the files and folders that it was given.
     pub flags: Vec<String>,
-    /// The source.
     pub source: String,
 }
 

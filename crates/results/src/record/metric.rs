@@ -13,7 +13,6 @@ pub type By = IndexMap<&'static str, IndexMap<String, NamedMetrics>>;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Metric {
-    /// A count.
     Count(u64),
     /// A mean, or a time.
     Real(f64),

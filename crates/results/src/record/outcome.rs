@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use tresse_controllers::apart::Told;
+use tresse_controllers::sandbox::CrashReport;
 use tresse_fabric::Histogram;
 use tresse_units::Time;
 use tresse_workload::Job;
@@ -20,7 +20,6 @@ use crate::record::sample::Interval;
 /// What a replication leaves behind.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The seed.
     pub seed: u64,
     /// Whether it ran to its end.
     pub complete: bool,
@@ -28,7 +27,7 @@ pub struct Outcome {
     pub stuck: Option<String>,
     /// The controller that ended its worker, if one did.
     #[serde(skip)]
-    pub died: Option<Told>,
+    pub died: Option<CrashReport>,
     /// Simulated time, ps.
     pub simulated: Time,
     /// Packet-hops.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tresse_fabric::Ecn;
-use tresse_sim::Seen;
+use tresse_sim::ObservedPacket;
 use tresse_transport::tcp::Step;
 use tresse_transport::{Block, Body, Fate};
 use tresse_units::Time;
@@ -82,7 +82,6 @@ impl Kind {
 pub struct Packet {
     /// The time, ps.
     pub time: Time,
-    /// The host.
     pub host: u32,
     /// Whether the host sent it.
     pub sent: bool,
@@ -92,7 +91,6 @@ pub struct Packet {
     pub subflow: u32,
     /// Which address of each host the subflow uses, from 0.
     pub addresses: [u16; 2],
-    /// Its kind.
     pub kind: Kind,
     /// Its size on the wire, bytes.
     pub bytes: u32,
@@ -129,7 +127,7 @@ impl Packet {
     pub const ECN: [&'static str; 3] = ["not-ect", "ect", "ce"];
 
     /// A packet that a host saw, of a flow on these addresses.
-    pub fn new(seen: &Seen, flow: &Begun, addresses: [u16; 2]) -> Self {
+    pub fn new(seen: &ObservedPacket, flow: &Begun, addresses: [u16; 2]) -> Self {
         let body = &seen.wire.body;
         let Header { data, ack, sack, answers, echo, cwr, retransmission, last } = Header::of(body);
         Self {

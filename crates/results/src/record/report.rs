@@ -37,7 +37,6 @@ pub struct Report {
     pub schema: String,
     /// The experiment's name.
     pub experiment: String,
-    /// The profile.
     pub profile: String,
     /// The first seed.
     pub seed: u64,
@@ -78,7 +77,6 @@ pub struct Report {
     /// What did not happen or was not recorded although it was requested, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The cases.
     pub cases: Vec<CaseResult>,
     /// The paper's claims.
     pub claims: Vec<ClaimResult>,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tresse_experiment::keys::wanted::Wanted;
+use tresse_experiment::schema::wanted::Wanted;
 
 use crate::record::metric::Metric;
 
@@ -18,7 +18,6 @@ pub type Parts<T> = IndexMap<String, IndexMap<String, T>>;
 /// The results of one case over its replications.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CaseResult {
-    /// The axes.
     pub case: IndexMap<String, Value>,
     /// A fingerprint of its own results, under all its seeds.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -26,7 +25,7 @@ pub struct CaseResult {
     /// Whether its flows have sizes and come one by one: `tresse run` then shows completion times by size.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub arrivals: bool,
-    /// The measured values of [`metric::METRICS`](tresse_experiment::keys::metrics::METRICS).
+    /// The measured values of [`metric::METRICS`](tresse_experiment::schema::metrics::METRICS).
     pub metrics: Metrics,
     /// The same for parts of the flows, by `group` (a part of the workload, or a scheme of a mix), `distance` and
     /// `size`, and for the ports by `layer`; divisions with only one part are left out.
@@ -103,7 +102,6 @@ pub fn scheme(case: &IndexMap<String, Value>) -> String {
 /// What was measured of a case under one seed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SeedResult {
-    /// The seed.
     pub seed: u64,
     /// As in [`CaseResult`].
     pub metrics: Metrics,

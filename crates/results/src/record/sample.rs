@@ -11,7 +11,6 @@ use crate::record::flow::Begun;
 /// A subflow in an interval, or in the part of it in which its flow was active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// The flow.
     pub flow: Begun,
     /// Which subflow, from 0.
     pub subflow: u32,
@@ -75,7 +74,6 @@ pub struct PortSample {
 /// The path of a subflow, from the interval on in which it was first seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathSample {
-    /// The flow.
     pub flow: Begun,
     /// Which subflow, from 0.
     pub subflow: u32,
@@ -88,9 +86,7 @@ pub struct PathSample {
 /// What was sampled in an interval.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Interval {
-    /// The subflows.
     pub subflows: Vec<Sample>,
-    /// The ports.
     pub ports: Vec<PortSample>,
     /// The paths that are new.
     pub paths: Vec<PathSample>,

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use tresse_experiment::Owners;
 use tresse_experiment::diagnostic::{Diagnostic, plain_json};
-use tresse_experiment::keys::Experiment;
+use tresse_experiment::schema::Experiment;
 use tresse_units::text_file;
 
 use crate::record::report::{Report, Status};
@@ -24,7 +24,6 @@ pub struct Finished {
     pub experiment: Experiment,
     /// The same, as the tables that it was read from.
     pub resolved: toml::Table,
-    /// Its state.
     pub state: State,
     /// The machine that it ran on.
     pub host: Host,
@@ -38,9 +37,7 @@ pub struct Finished {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Host {
-    /// Its system.
     pub os: String,
-    /// Its architecture.
     pub architecture: String,
     /// How many cases ran at a time.
     pub threads: usize,

@@ -86,7 +86,6 @@ impl Folder {
         unreachable!("there are fewer than 2^32 runs")
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }

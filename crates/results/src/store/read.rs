@@ -19,7 +19,6 @@ use super::parquet::reader;
 /// A table that was read completely.
 #[derive(Debug, Clone)]
 pub struct RunTable {
-    /// Its rows.
     pub rows: RecordBatch,
 }
 

@@ -42,9 +42,7 @@ pub enum Get<R: 'static> {
 /// A row with its case, which has the names of what the row has by number; the row's own fields are read directly.
 #[derive(Debug)]
 pub struct InCase<'a, R> {
-    /// The case.
     pub case: &'a Case,
-    /// The row.
     pub row: &'a R,
 }
 

@@ -9,7 +9,6 @@ use crate::record::flow::Flow;
 /// A flow, and its optimal goodput.
 #[derive(Debug, Clone, Copy)]
 pub struct FlowRow {
-    /// The flow.
     pub flow: Flow,
     /// Its optimal goodput, bit/s.
     pub optimum: Option<u64>,

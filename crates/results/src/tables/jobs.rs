@@ -11,7 +11,6 @@ use super::{Column, Row};
 pub struct JobRow {
     /// The part of its case that it belongs to.
     pub part: usize,
-    /// The job.
     pub job: Job,
 }
 

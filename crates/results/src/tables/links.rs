@@ -10,7 +10,6 @@ use crate::record::flow::Link;
 /// A port, and how long it was there.
 #[derive(Debug, Clone)]
 pub struct LinkRow {
-    /// The port.
     pub link: Link,
     /// The simulated time of its replication, ps.
     pub duration: Time,

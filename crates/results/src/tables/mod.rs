@@ -48,7 +48,6 @@ pub(crate) fn columns<R: Row>(axes: &Axes) -> impl Iterator<Item = &'static Colu
 /// What is known of a table before a run.
 #[derive(Debug, Clone, Copy)]
 pub struct TableInfo {
-    /// Its name.
     pub name: &'static str,
     /// How a run gets it; empty if every run has it.
     pub remedy: &'static str,

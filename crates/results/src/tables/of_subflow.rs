@@ -6,7 +6,6 @@ use crate::record::flow::Begun;
 
 /// A row that is about a subflow.
 pub trait OfSubflow {
-    /// Its flow.
     fn flow(&self) -> &Begun;
 
     /// Its number in the connection, from 0.

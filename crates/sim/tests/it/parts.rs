@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use tresse_controllers::ConfiguredController;
 use tresse_fabric::{
-    Balancing, Cut, Fabric, FatTree, FatTreeConfig, FixedPaths, LeafSpine, Network, NonEct, Own, PfcConfig,
-    PfcCounters, PortConfig, PortCounters, Probability, QueuedPortConfig, ShortestPaths, Threshold, Topology,
-    Uncut,
+    Balancing, Cut, Exclusive, Fabric, FatTree, FatTreeConfig, FixedPaths, LeafSpine, Network, NonEct,
+    PfcConfig, PfcCounters, PortConfig, PortCounters, Probability, QueuedPortConfig, ShortestPaths,
+    Threshold, Topology, Uncut,
 };
 use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Paths, Step, World};
 use tresse_transport::{Config, Recovery, Wire};
@@ -206,7 +206,7 @@ impl Scenario {
         let bytes = [1, 3_000, 40_000, 400_000][random.below(4) as usize] + random.below(5_000);
         let paths = match self.routes {
             Routes::Fixed => {
-                let all = FixedPaths::Shortest(paths.clone(), Own::Path);
+                let all = FixedPaths::Shortest(paths.clone(), Exclusive::Path);
                 Paths::Fixed(all.draw(from, to, subflows, |n| random.below(n.into()) as u32))
             }
             Routes::Nodes(_) => Paths::Forwarded { from: vec![from], to: vec![to], paths: 2, stream: id },

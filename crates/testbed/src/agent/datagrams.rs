@@ -9,7 +9,7 @@ use std::thread;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::{How, Told, sender};
+use super::{Carriage, HostReport, sender};
 use crate::clock::monotonic;
 
 /// The flows of datagrams of a host.
@@ -31,7 +31,7 @@ struct Receiving {
 const LARGEST: usize = 1472;
 
 impl Datagrams {
-    pub fn listen(&mut self, flow: u64, at: SocketAddrV4, how: &How) -> io::Result<()> {
+    pub fn listen(&mut self, flow: u64, at: SocketAddrV4, how: &Carriage) -> io::Result<()> {
         let socket = socket(at, how)?;
         let arrived = Arc::new(AtomicU64::new(0));
         let own = UdpSocket::from(socket.try_clone()?);
@@ -52,7 +52,13 @@ impl Datagrams {
         Ok(())
     }
 
-    pub fn connect(&mut self, flow: u64, from: SocketAddrV4, to: SocketAddrV4, how: &How) -> io::Result<()> {
+    pub fn connect(
+        &mut self,
+        flow: u64,
+        from: SocketAddrV4,
+        to: SocketAddrV4,
+        how: &Carriage,
+    ) -> io::Result<()> {
         let socket = UdpSocket::from(socket(from, how)?);
         socket.connect(to)?;
         self.sending.insert(flow, socket);
@@ -67,11 +73,11 @@ impl Datagrams {
     }
 
     /// What has arrived since the last call.
-    pub fn news(&mut self) -> impl Iterator<Item = Told> + '_ {
+    pub fn news(&mut self) -> impl Iterator<Item = HostReport> + '_ {
         self.receiving.iter_mut().filter_map(|(&flow, own)| {
             let bytes = own.arrived.load(Ordering::Relaxed);
             let is_news = std::mem::replace(&mut own.told, bytes) != bytes;
-            is_news.then(|| Told::Arrived { flow, bytes, at: monotonic() })
+            is_news.then(|| HostReport::Arrived { flow, bytes, at: monotonic() })
         })
     }
 
@@ -83,7 +89,7 @@ impl Datagrams {
     }
 }
 
-fn socket(at: SocketAddrV4, how: &How) -> io::Result<Socket> {
+fn socket(at: SocketAddrV4, how: &Carriage) -> io::Result<Socket> {
     let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
     sender::set_class(&socket, how)?;
     socket.bind(&at.into())?;

@@ -34,12 +34,12 @@ pub(crate) enum Ask {
     Listen {
         flow: u64,
         at: SocketAddrV4,
-        how: How,
+        how: Carriage,
         /// Its bytes; it is complete with the last one.
         bytes: u64,
     },
     /// To send a flow: this many bytes at first.
-    Connect { flow: u64, from: SocketAddrV4, to: SocketAddrV4, how: How, bytes: u64 },
+    Connect { flow: u64, from: SocketAddrV4, to: SocketAddrV4, how: Carriage, bytes: u64 },
     /// To send more bytes.
     Write { flow: u64, bytes: u64 },
     /// To forget a flow.
@@ -53,16 +53,16 @@ pub(crate) enum Ask {
     /// To set whether a subflow of a flow that it sends carries data only if no other can.
     Backup { flow: u64, from: SocketAddrV4, to: SocketAddrV4, backup: bool },
     /// To receive datagrams at this address.
-    ListenDatagrams { flow: u64, at: SocketAddrV4, how: How },
+    ListenDatagrams { flow: u64, at: SocketAddrV4, how: Carriage },
     /// To be ready to send datagrams.
-    ConnectDatagrams { flow: u64, from: SocketAddrV4, to: SocketAddrV4, how: How },
+    ConnectDatagrams { flow: u64, from: SocketAddrV4, to: SocketAddrV4, how: Carriage },
     /// To send a datagram with this many bytes of payload.
     Datagram { flow: u64, bytes: u32 },
 }
 
 /// How a flow is carried.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct How {
+pub(crate) struct Carriage {
     /// The kernel's name of its congestion control.
     pub control: String,
     /// By Multipath TCP; by TCP otherwise.
@@ -73,7 +73,7 @@ pub(crate) struct How {
 
 /// A report of a host.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Told {
+pub(crate) enum HostReport {
     /// It is ready for commands.
     Ready,
     /// It waits for a flow.
@@ -101,7 +101,7 @@ const TELL: Duration = Duration::from_millis(5);
 
 enum Event {
     Ask(Ask),
-    Told(Told),
+    HostReport(HostReport),
     Kernel(path_manager::Event),
     /// The kernel's events have ended, or some are missing: subflows would stay closed without a visible
     /// reason.
@@ -153,11 +153,11 @@ pub fn run() -> io::Result<()> {
         datagrams: Datagrams::default(),
         subflows: Subflows::default(),
     };
-    agent.tell(&Told::Ready)?;
+    agent.tell(&HostReport::Ready)?;
     loop {
         match events.recv_timeout(TELL) {
             Ok(Event::Ask(ask)) => agent.do_as_asked(ask)?,
-            Ok(Event::Told(told)) => agent.tell(&told)?,
+            Ok(Event::HostReport(told)) => agent.tell(&told)?,
             Ok(Event::Kernel(event)) => {
                 let to = agent.sending.iter().map(|(&flow, sending)| (sending.to(), flow));
                 if let Some(told) = agent.subflows.hear(event, to) {
@@ -189,9 +189,9 @@ impl Agent {
                 match Receiver::listen(flow, at.port(), &how, bytes, self.teller()) {
                     Ok(receiver) => {
                         self.receiving.insert(flow, receiver);
-                        self.tell(&Told::Listens { flow })
+                        self.tell(&HostReport::Listens { flow })
                     }
-                    Err(error) => self.tell(&Told::Broken { flow, why: format!("{at}: {error}") }),
+                    Err(error) => self.tell(&HostReport::Broken { flow, why: format!("{at}: {error}") }),
                 }
             }
             Ask::Connect { flow, from, to, how, bytes } => {
@@ -214,12 +214,12 @@ impl Agent {
             }
             Ask::Look { flow } => {
                 let subflows = self.sending.get(&flow).map(Sending::look).unwrap_or_default();
-                self.tell(&Told::Seen { flow, subflows })
+                self.tell(&HostReport::Seen { flow, subflows })
             }
             Ask::Open { flow, subflow, from, id, to } => {
                 match self.subflows.open(flow, SocketAddrV4::new(from, 0), id, to) {
                     Ok(()) => Ok(()),
-                    Err(error) => self.tell(&Told::Refused { flow, subflow, why: error.to_string() }),
+                    Err(error) => self.tell(&HostReport::Refused { flow, subflow, why: error.to_string() }),
                 }
             }
             Ask::Close { flow, from, to } => {
@@ -232,15 +232,17 @@ impl Agent {
             }
             Ask::ListenDatagrams { flow, at, how } => {
                 let told = match self.datagrams.listen(flow, at, &how) {
-                    Ok(()) => Told::Listens { flow },
-                    Err(error) => Told::Broken { flow, why: format!("{at}: {error}") },
+                    Ok(()) => HostReport::Listens { flow },
+                    Err(error) => HostReport::Broken { flow, why: format!("{at}: {error}") },
                 };
                 self.tell(&told)
             }
             Ask::ConnectDatagrams { flow, from, to, how } => {
                 match self.datagrams.connect(flow, from, to, &how) {
                     Ok(()) => Ok(()),
-                    Err(error) => self.tell(&Told::Broken { flow, why: format!("{from} to {to}: {error}") }),
+                    Err(error) => {
+                        self.tell(&HostReport::Broken { flow, why: format!("{from} to {to}: {error}") })
+                    }
                 }
             }
             Ask::Datagram { flow, bytes } => {
@@ -250,27 +252,27 @@ impl Agent {
         }
     }
 
-    fn teller(&self) -> impl Fn(Told) + Send + 'static {
+    fn teller(&self) -> impl Fn(HostReport) + Send + 'static {
         let tell = self.tell.clone();
         move |told| {
-            let _ = tell.send(Event::Told(told)); // the agent has ended
+            let _ = tell.send(Event::HostReport(told)); // the agent has ended
         }
     }
 
     fn tell_arrived(&mut self) -> io::Result<()> {
-        let news: Vec<Told> = self
+        let news: Vec<HostReport> = self
             .receiving
             .iter_mut()
             .filter_map(|(&flow, receiver)| {
                 let (bytes, at) = receiver.news()?;
-                Some(Told::Arrived { flow, bytes, at })
+                Some(HostReport::Arrived { flow, bytes, at })
             })
             .chain(self.datagrams.news())
             .collect();
         news.iter().try_for_each(|told| self.tell(told))
     }
 
-    fn tell(&mut self, told: &Told) -> io::Result<()> {
+    fn tell(&mut self, told: &HostReport) -> io::Result<()> {
         let mut line = serde_json::to_string(told).expect("plain data");
         line.push('\n');
         self.socket.write_all(line.as_bytes())

@@ -9,7 +9,7 @@ use std::thread;
 
 use socket2::Socket;
 
-use super::{How, Pattern, Told, sender};
+use super::{Carriage, HostReport, Pattern, sender};
 use crate::clock::monotonic;
 
 /// A flow that is received by its own thread. It is closed when this is dropped.
@@ -30,9 +30,9 @@ impl Receiver {
     pub fn listen(
         flow: u64,
         port: u16,
-        how: &How,
+        how: &Carriage,
         bytes: u64,
-        tell: impl Fn(Told) + Send + 'static,
+        tell: impl Fn(HostReport) + Send + 'static,
     ) -> io::Result<Self> {
         let socket = sender::socket(how)?;
         socket.set_reuse_address(true)?;
@@ -46,9 +46,9 @@ impl Receiver {
         thread::spawn({
             let shared = Arc::clone(&shared);
             move || match shared.receive(&socket, bytes) {
-                Ok(arrived) => tell(Told::Complete { flow, bytes: arrived, at: monotonic() }),
+                Ok(arrived) => tell(HostReport::Complete { flow, bytes: arrived, at: monotonic() }),
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                    tell(Told::Broken { flow, why: error.to_string() });
+                    tell(HostReport::Broken { flow, why: error.to_string() });
                 }
                 Err(_) => {} // it was stopped, or its sender reports the error
             }

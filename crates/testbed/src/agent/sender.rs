@@ -9,7 +9,7 @@ use std::thread;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::info::{self, Subflow};
-use super::{How, Pattern, Told};
+use super::{Carriage, HostReport, Pattern};
 
 /// A flow that is sent by its own thread. It is closed when this is dropped.
 pub(super) struct Sending {
@@ -36,9 +36,9 @@ impl Sending {
         flow: u64,
         from: SocketAddrV4,
         to: SocketAddrV4,
-        how: How,
+        how: Carriage,
         bytes: u64,
-        tell: impl Fn(Told) + Send + 'static,
+        tell: impl Fn(HostReport) + Send + 'static,
     ) -> Self {
         let state = State { wanted: bytes, ..State::default() };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
@@ -48,7 +48,7 @@ impl Sending {
             if let Err(error) = sent
                 && !shared.state().stopped
             {
-                tell(Told::Broken { flow, why: format!("{from} to {to}: {error}") });
+                tell(HostReport::Broken { flow, why: format!("{from} to {to}: {error}") });
             }
         });
         own
@@ -113,7 +113,7 @@ impl Shared {
 }
 
 /// A socket that is not connected yet.
-pub(super) fn socket(how: &How) -> io::Result<Socket> {
+pub(super) fn socket(how: &Carriage) -> io::Result<Socket> {
     let protocol = if how.multipath { Protocol::MPTCP } else { Protocol::TCP };
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(protocol))?;
     socket.set_tcp_congestion(how.control.as_bytes())?;
@@ -122,14 +122,14 @@ pub(super) fn socket(how: &How) -> io::Result<Socket> {
 }
 
 /// The DSCP of its packets; the ECN bits are the kernel's own.
-pub(super) fn set_class(socket: &Socket, how: &How) -> io::Result<()> {
+pub(super) fn set_class(socket: &Socket, how: &Carriage) -> io::Result<()> {
     match how.class {
         0 => Ok(()),
         class => socket.set_tos_v4(u32::from(class) << 2),
     }
 }
 
-fn connect(from: SocketAddrV4, to: SocketAddrV4, how: &How) -> io::Result<TcpStream> {
+fn connect(from: SocketAddrV4, to: SocketAddrV4, how: &Carriage) -> io::Result<TcpStream> {
     let socket = socket(how)?;
     socket.bind(&from.into())?;
     // A message's last packet does not wait for others.

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, SocketAddrV4};
 
 use tresse_linux::path_manager::{Commands, Event};
 
-use super::Told;
+use super::HostReport;
 
 /// The connections that this host has opened.
 #[derive(Debug, Default)]
@@ -22,19 +22,19 @@ impl Subflows {
         &mut self,
         event: Event,
         mut flows: impl Iterator<Item = (SocketAddrV4, u64)>,
-    ) -> Option<Told> {
+    ) -> Option<HostReport> {
         let flow_of = |token| self.tokens.iter().find(|(_, own)| **own == token).map(|(&flow, _)| flow);
         match event {
             Event::Established { token, remote, accepted: false, .. } => {
                 let (_, flow) = flows.find(|(to, _)| SocketAddr::V4(*to) == remote)?;
                 self.tokens.insert(flow, token);
-                Some(Told::Established { flow })
+                Some(HostReport::Established { flow })
             }
             Event::Joined { token, local: SocketAddr::V4(from), remote: SocketAddr::V4(to) } => {
-                Some(Told::Joined { flow: flow_of(token)?, from, to })
+                Some(HostReport::Joined { flow: flow_of(token)?, from, to })
             }
             Event::Gone { token, local: SocketAddr::V4(from), .. } => {
-                Some(Told::Gone { flow: flow_of(token)?, from })
+                Some(HostReport::Gone { flow: flow_of(token)?, from })
             }
             _ => None,
         }

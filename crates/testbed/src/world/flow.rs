@@ -51,7 +51,6 @@ pub(super) struct Flow {
 pub(super) struct OwnSubflow {
     /// Its source address.
     pub address: Ipv4Addr,
-    /// Its destination.
     pub to: SocketAddrV4,
     /// Its source, once it is known.
     pub from: Option<SocketAddrV4>,

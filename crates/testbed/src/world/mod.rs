@@ -17,7 +17,7 @@ use tresse_lab::network::{FlowRecord, FlowSpec, Network, Paths, PortNow, Step, S
 use tresse_path_manager::{Action, Memories};
 use tresse_units::{BitsPerSecond, NEVER, Time};
 
-use crate::agent::{Ask, How, Told};
+use crate::agent::{Ask, Carriage, HostReport};
 use crate::bed::{Bed, address};
 use crate::switch::{Switch, Ways};
 use crate::truth::{Truth, Watch};
@@ -97,7 +97,7 @@ impl<'a> World<'a> {
         let is_it = |own: &&BoundScheme| Arc::ptr_eq(&own.controllers, scheme);
         let bound = self.case.bound_schemes.iter().find(is_it);
         let multipath = bound.is_some_and(|own| own.subflows.is_none_or(|count| count > 1));
-        let how = How { control: self.bed.control(scheme).to_owned(), multipath, class: spec.class };
+        let how = Carriage { control: self.bed.control(scheme).to_owned(), multipath, class: spec.class };
         let listens = management::listens(id, hosts[1]);
         let start = self.add_ways(&spec, listens);
         let (carrier, first) = match multipath {
@@ -132,7 +132,7 @@ impl<'a> World<'a> {
         let carrier = Carrier::Datagrams(0);
         let subflows = Vec::new();
         self.flows.insert(id, Flow { hosts, listens, start, bytes: u64::MAX, arrived: 0, carrier, subflows });
-        let how = How { control: String::new(), multipath: false, class: spec.class };
+        let how = Carriage { control: String::new(), multipath: false, class: spec.class };
         self.have_listen(id, &Ask::ListenDatagrams { flow: id, at: listens, how: how.clone() });
         self.ask(hosts[0], &Ask::ConnectDatagrams { flow: id, from, to: listens, how });
     }
@@ -162,7 +162,7 @@ impl<'a> World<'a> {
         let host = self.flows[&id].hosts[1];
         self.ask(host, ask);
         self.hear_until(
-            |told| matches!(told, Told::Listens { flow } | Told::Broken { flow, .. } if *flow == id),
+            |told| matches!(told, HostReport::Listens { flow } | HostReport::Broken { flow, .. } if *flow == id),
         );
     }
 
@@ -173,7 +173,7 @@ impl<'a> World<'a> {
     }
 
     /// Waits for an answer, and processes other reports meanwhile.
-    fn hear_until(&mut self, is_it: impl Fn(&Told) -> bool) {
+    fn hear_until(&mut self, is_it: impl Fn(&HostReport) -> bool) {
         loop {
             match self.bed.told.recv_timeout(PATIENCE) {
                 Ok((_, told)) => {
@@ -191,35 +191,35 @@ impl<'a> World<'a> {
         }
     }
 
-    fn hear(&mut self, told: Told) {
+    fn hear(&mut self, told: HostReport) {
         match told {
-            Told::Ready | Told::Listens { .. } => {}
-            Told::Arrived { flow, bytes, .. } => {
+            HostReport::Ready | HostReport::Listens { .. } => {}
+            HostReport::Arrived { flow, bytes, .. } => {
                 if let Some(own) = self.flows.get_mut(&flow) {
                     own.arrived = own.arrived.max(bytes);
                 }
             }
-            Told::Complete { flow, bytes, at } => {
+            HostReport::Complete { flow, bytes, at } => {
                 if let Some(own) = self.flows.get_mut(&flow) {
                     own.arrived = bytes;
                     self.complete.push_back((flow, self.bed.emulator.clock().at(at)));
                 }
             }
-            Told::Seen { flow, subflows } => self.seen(flow, subflows),
-            Told::Established { flow } => {
+            HostReport::Seen { flow, subflows } => self.seen(flow, subflows),
+            HostReport::Established { flow } => {
                 self.manage(flow, |manager, now, memory| manager.handle_established(now, memory, 0));
             }
-            Told::Joined { flow, from, .. } => self.joined(flow, from),
-            Told::Gone { flow, from } => {
+            HostReport::Joined { flow, from, .. } => self.joined(flow, from),
+            HostReport::Gone { flow, from } => {
                 let number = self.flows.get_mut(&flow).and_then(|own| own.number(from));
                 self.gone(flow, number);
             }
-            Told::Refused { flow, subflow, why } => {
+            HostReport::Refused { flow, subflow, why } => {
                 self.refused += u64::from(self.flows.contains_key(&flow));
                 self.why_refused.get_or_insert(why);
                 self.gone(flow, Some(subflow));
             }
-            Told::Broken { flow, why } => {
+            HostReport::Broken { flow, why } => {
                 if self.flows.contains_key(&flow) {
                     self.give_up(|| format!("flow {flow}: {why}"));
                 }
@@ -232,7 +232,7 @@ impl<'a> World<'a> {
         let Some(flow) = self.flows.get(&id) else { return };
         let host = flow.hosts[0];
         self.ask(host, &Ask::Look { flow: id });
-        self.hear_until(|told| matches!(told, Told::Seen { flow, .. } if *flow == id));
+        self.hear_until(|told| matches!(told, HostReport::Seen { flow, .. } if *flow == id));
     }
 
     /// A flow ends. Returns its record.

@@ -9,7 +9,6 @@ use crate::failure::Failure;
 /// What the check of a balancer found.
 #[derive(Debug)]
 pub struct Checked {
-    /// The balancer.
     pub balancer: Balancer,
     /// The statistics of the scripts, if everything holds.
     pub held: Result<Statistics, Box<Breach>>,

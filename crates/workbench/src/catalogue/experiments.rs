@@ -1,8 +1,8 @@
 //! The built-in experiments as lists show them.
 
 use serde::Serialize;
-use tresse_experiment::keys::Experiment;
 use tresse_experiment::read::built_in::{all, rows_of};
+use tresse_experiment::schema::Experiment;
 
 use crate::catalogue::Entry;
 

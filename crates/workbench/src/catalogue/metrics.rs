@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tresse_experiment::keys::metrics::{METRICS, MetricRow, OPTIMUM_METRICS, WINDOW_METRICS};
+use tresse_experiment::schema::metrics::{METRICS, MetricRow, OPTIMUM_METRICS, WINDOW_METRICS};
 
 /// The text of the page; a comment stands for the rows of a table.
 const TEXT: &str = include_str!("metrics.md");

@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 use tresse_experiment::Diagnostic;
-use tresse_experiment::keys::metrics::is_total;
 use tresse_experiment::read::changes::Change;
+use tresse_experiment::schema::metrics::is_total;
 use tresse_reproduction::pages::changed_line;
 use tresse_reproduction::{Publication, comparison};
 use tresse_results::record::claim::Verdict;
@@ -58,9 +58,7 @@ pub struct Pair {
 /// One of the two runs.
 #[derive(Debug, Serialize)]
 pub struct Side {
-    /// Its folder.
     pub run: String,
-    /// Its profile.
     pub profile: String,
     /// Its first seed.
     pub seed: u64,
@@ -77,7 +75,6 @@ pub struct Side {
 /// A case that both have.
 #[derive(Debug, Serialize)]
 pub struct CasePair {
-    /// Its axes.
     pub case: IndexMap<String, Value>,
     /// Whether the results are the same to the last bit; null if a run does not record it.
     pub same: Option<bool>,
@@ -110,7 +107,6 @@ pub struct ValuePair {
 /// A claim in both.
 #[derive(Debug, Serialize)]
 pub struct ClaimPair {
-    /// Its identifier.
     pub id: String,
     /// What it says.
     pub text: String,

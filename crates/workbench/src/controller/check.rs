@@ -9,7 +9,7 @@ use crate::ebpf::{self, Program};
 use crate::failure::Failure;
 
 /// The statistics of the scripts, if everything holds.
-pub type Held = Result<Statistics, Box<Breach>>;
+pub type CheckResult = Result<Statistics, Box<Breach>>;
 
 /// The programs that the verifier accepts, or why it cannot be run here.
 pub type Kernel = Result<Vec<Program>, String>;
@@ -17,10 +17,9 @@ pub type Kernel = Result<Vec<Program>, String>;
 /// What the checks of a controller found.
 #[derive(Debug)]
 pub struct Checked {
-    /// The controller.
     pub controller: Controller,
     /// Whether it keeps its contract.
-    pub held: Held,
+    pub held: CheckResult,
     /// How its code compares with what it declares, if it keeps its contract.
     pub agrees: Option<Agreement>,
     /// What the kernel's verifier says.
@@ -86,7 +85,7 @@ impl Checked {
 ///
 /// # Errors
 /// If no process can be started for it.
-pub(crate) fn hold(controller: Controller) -> Result<Held, Failure> {
+pub(crate) fn hold(controller: Controller) -> Result<CheckResult, Failure> {
     check_apart(controller, SCRIPTS)
         .map_err(|error| Failure::Machine(format!("cannot start a process for the controller: {error}")))
 }

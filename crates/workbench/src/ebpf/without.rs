@@ -9,9 +9,7 @@ use crate::failure::Failure;
 /// What the kernel's verifier says of a hook; never made in this build.
 #[derive(Debug, Serialize)]
 pub struct Program {
-    /// The hook.
     pub name: String,
-    /// Its instructions.
     pub instructions: u32,
     /// How many the verifier walked through.
     pub verified_instructions: u32,

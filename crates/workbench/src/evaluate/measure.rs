@@ -29,10 +29,8 @@ pub enum Measure {
 
 /// A part under one seed.
 #[derive(Debug, Clone)]
-pub struct Seen {
-    /// The seed.
+pub struct SeedScore {
     pub seed: u64,
-    /// The part.
     pub value: f64,
     /// What was furthest below its ceiling.
     pub worst: String,
@@ -62,7 +60,7 @@ struct Flow {
 ///
 /// # Errors
 /// A message if this experiment cannot have such a part, or the part is above its ceiling.
-pub fn of_run(entry: &Entry, case: &Case, folder: &Path) -> Result<Vec<Seen>, String> {
+pub fn of_run(entry: &Entry, case: &Case, folder: &Path) -> Result<Vec<SeedScore>, String> {
     let flows = flows(folder)?;
     let reference = if entry.measure == Measure::Optimum { Some(reference(entry)?) } else { None };
     let of_seed = |seed: u64| {
@@ -76,7 +74,7 @@ pub fn of_run(entry: &Entry, case: &Case, folder: &Path) -> Result<Vec<Seen>, St
             None => makespan(&own, case),
         };
         let (value, worst) = part.map_err(|why| format!("seed {seed}: {why}"))?;
-        Ok(Seen { seed, value, worst })
+        Ok(SeedScore { seed, value, worst })
     };
     (entry.seed..entry.seed + u64::from(entry.replications)).map(of_seed).collect()
 }

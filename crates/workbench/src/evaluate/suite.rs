@@ -19,7 +19,6 @@ const BUILT_IN: [(&str, &str); 2] = [
     ("fabric", include_str!("../../../../suites/fabric.toml")),
 ];
 
-/// A suite.
 #[derive(Debug)]
 pub struct Suite {
     /// Its name, as given by the user.
@@ -69,7 +68,6 @@ pub enum Split {
 }
 
 impl Split {
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Train => "train",

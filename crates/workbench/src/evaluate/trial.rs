@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use tresse_experiment::keys::stopping_rule::Replications;
+use tresse_experiment::schema::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Plan, Profile, Source};
 use tresse_lab::{Options, Watch};
 use tresse_results::record::claim::Verdict;
@@ -110,7 +110,7 @@ impl<'a> Trial<'a> {
 }
 
 /// The mean over the seeds, and the worst point over all of them.
-fn mean(seen: &[measure::Seen]) -> Part {
+fn mean(seen: &[measure::SeedScore]) -> Part {
     let value = seen.iter().map(|own| own.value).sum::<f64>() / seen.len() as f64;
     let worst = seen.iter().min_by(|a, b| a.value.total_cmp(&b.value));
     let worst = worst.filter(|own| !own.worst.is_empty());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use tresse_experiment::Diagnostic;
-use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_experiment::schema::stopping_rule::Asked;
 use tresse_lab::{Options, Watch};
 use tresse_report::twin::{FILE, SIDES};
 use tresse_results::{Folder, Report};
@@ -25,7 +25,6 @@ use crate::testbed;
 /// What to run on both sides.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The cases.
     pub cases: Cases,
     /// The user's own code that is loaded first.
     pub own: OwnCode,
@@ -45,9 +44,7 @@ pub struct Request {
 pub struct Twin {
     /// `tresse/twin/1`.
     schema: &'static str,
-    /// The experiment.
     pub experiment: String,
-    /// Its profile.
     pub profile: String,
     /// The first seed.
     pub seed: u64,

@@ -12,7 +12,6 @@ use crate::failure::Failure;
 /// A case on both sides.
 #[derive(Debug, Serialize)]
 pub struct TwinCase {
-    /// Its axes.
     pub case: IndexMap<String, Value>,
     /// Its readable name.
     pub label: String,
@@ -27,7 +26,6 @@ pub struct Row {
     pub of: String,
     /// What it is.
     pub quantity: &'static str,
-    /// Its unit.
     pub unit: &'static str,
     /// In the simulator.
     pub simulated: Number,
@@ -47,7 +45,6 @@ pub struct Row {
 /// A mean over seeds.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Number {
-    /// The mean.
     pub mean: f64,
     /// Half its 95 % interval; null with one seed.
     pub ci95: Option<f64>,

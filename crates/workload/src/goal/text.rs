@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::words::{Word, words};
 use super::{Goal, GoalError};
 use crate::tasks::Work;
-use crate::trace::{ANY_RANK, ANY_TAG, Requires, Trace, Transfer, What, Wrong};
+use crate::trace::{ANY_RANK, ANY_TAG, Requires, Trace, Transfer, Violation, Wrong};
 
 pub(super) fn read(text: &str, most: u64) -> Result<Goal, GoalError> {
     let mut reader = Reader { most, ..Reader::default() };
@@ -42,7 +42,7 @@ struct Reader<'a> {
 }
 
 /// The error in an operation, at the column given by `column`.
-fn told(e: &Wrong, column: impl Fn(&What) -> usize) -> GoalError {
+fn told(e: &Wrong, column: impl Fn(&Violation) -> usize) -> GoalError {
     let message = e.what.told(|line| format!("line {line}"));
     GoalError { line: e.place.max(1) as usize, column: column(&e.what), message }
 }
@@ -178,8 +178,8 @@ impl<'a> Reader<'a> {
         let place = self.place();
         let task = self.trace.transfer(place, Transfer { send, rank, peer, bytes, tag }).map_err(|e| {
             told(&e, |what| match what {
-                What::TooLarge { .. } | What::Sizes { .. } => words[1].0,
-                What::NoRank { .. } | What::Itself(_) => words[after + 1].0,
+                Violation::TooLarge { .. } | Violation::Sizes { .. } => words[1].0,
+                Violation::NoRank { .. } | Violation::Itself(_) => words[after + 1].0,
                 _ => 1,
             })
         })?;

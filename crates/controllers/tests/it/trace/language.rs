@@ -1,7 +1,7 @@
 //! The scripts' language.
 
 use tresse_controllers::Hop;
-use tresse_controllers::trace::{Event, Path, Script, Told};
+use tresse_controllers::trace::{Event, Path, ReportEvent, Script};
 
 #[test]
 fn every_event_and_setting_is_read() {
@@ -71,9 +71,15 @@ fn reports_are_read() {
     let path = Path { base_rtt: 15_000, line_rate: 400_000 };
     let hop = Hop { bytes: 1500, time: 10_000, queue: 0, rate: 25_000 };
     let usual_hop = Hop { rate: 100_000, ..Hop::default() };
-    let ack =
-        Told { delivered: 4, marked: 3, rtt: 20_500, after: Some(300), limited: false, ..Told::default() };
-    let nack = Told { trimmed: 2, last_hop: true, ..Told::default() };
+    let ack = ReportEvent {
+        delivered: 4,
+        marked: 3,
+        rtt: 20_500,
+        after: Some(300),
+        limited: false,
+        ..ReportEvent::default()
+    };
+    let nack = ReportEvent { trimmed: 2, last_hop: true, ..ReportEvent::default() };
     assert_eq!(
         script.events,
         [
@@ -83,8 +89,8 @@ fn reports_are_read() {
             Event::Hop { hop: usual_hop, subflow: 1 },
             Event::Report { told: ack, subflow: 0 },
             Event::Report { told: nack, subflow: 1 },
-            Event::Report { told: Told { lost: 1, ..Told::default() }, subflow: 0 },
-            Event::Report { told: Told::default(), subflow: 0 },
+            Event::Report { told: ReportEvent { lost: 1, ..ReportEvent::default() }, subflow: 0 },
+            Event::Report { told: ReportEvent::default(), subflow: 0 },
         ]
     );
     assert_eq!(Script::parse(&script.to_string()), Ok(script), "what is written can be read");

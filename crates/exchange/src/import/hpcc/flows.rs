@@ -1,9 +1,9 @@
 //! The flows: `flow.txt`.
 
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::host_names::Host;
 use tresse_experiment::read::flow_file::Flow;
 use tresse_experiment::read::sniff_format::instead;
+use tresse_experiment::schema::host_names::Host;
 use tresse_units::{Bytes, Duration, SECOND};
 use tresse_workload::MOST_FLOWS;
 
@@ -31,7 +31,7 @@ const NEXT: &str = "write each as `src dst pg dport size start`, with its size i
 
 /// The parts of the file that are left out, and the evidence for another dialect.
 #[derive(Default)]
-struct Seen {
+struct Columns {
     groups: bool,
     ports: bool,
     /// Lines whose size in bytes is below their start in seconds.
@@ -49,7 +49,7 @@ pub(super) fn read(
     let Some(first) = lines.next() else { return input.ends("the number of flows") };
     let count = count(input, &first)?;
     let mut flows: Vec<Flow> = Vec::new();
-    let mut seen = Seen::default();
+    let mut seen = Columns::default();
     let mut columns = 0;
     let mut rest = 0;
     let mut place = first[0];
@@ -116,7 +116,7 @@ fn count(input: &Input, first: &[Word]) -> Result<u64, Diagnostic> {
 }
 
 /// The flow of a line.
-fn flow(input: &Input, network: &Network, words: &[Word], seen: &mut Seen) -> Result<Flow, Diagnostic> {
+fn flow(input: &Input, network: &Network, words: &[Word], seen: &mut Columns) -> Result<Flow, Diagnostic> {
     let (src, dst, pg, dport, size, start) = match words {
         [src, dst, pg, dport, size, start] => (src, dst, pg, Some(dport), size, start),
         [src, dst, pg, size, start] => (src, dst, pg, None, size, start),

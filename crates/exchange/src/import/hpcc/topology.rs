@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::bounds::RATES;
 use tresse_experiment::read::sniff_format::instead;
+use tresse_experiment::schema::bounds::RATES;
 use tresse_units::{Duration, Probability, Rate};
 
 use crate::import::graph::{Graph, Link, Node};

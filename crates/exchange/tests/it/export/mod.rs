@@ -17,7 +17,7 @@ use arrow_select::concat::concat_batches;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tempfile::TempDir;
 use tresse_exchange::export::{self, Format};
-use tresse_experiment::keys::stopping_rule::Replications;
+use tresse_experiment::schema::stopping_rule::Replications;
 use tresse_experiment::{Profile, Source, load, resolve};
 use tresse_lab::judge::NotJudged;
 use tresse_lab::{Options, Watch, runner::run};

@@ -11,8 +11,8 @@ use std::path::Path;
 
 use serde_json::Value;
 use tresse_exchange::import::{Format, Imported, Input, import};
-use tresse_experiment::keys::host_names::Hosts;
 use tresse_experiment::read::flow_file;
+use tresse_experiment::schema::host_names::Hosts;
 use tresse_units::NEVER;
 use tresse_workload::{Action, Source, Start};
 

@@ -11,8 +11,8 @@ use tresse_workload::chakra::Groups;
 use crate::diagnostic::Diagnostic;
 use crate::plan::flow_sizes::beside;
 use crate::plan::patterns::Pattern;
-use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::plan::patterns::workload_context::WorkloadContext;
 use crate::read::chakra::{self, Options, Times};
 use crate::read::files::unreadable;
 
@@ -44,7 +44,7 @@ enum AllReduce {
 impl Keys for Chakra {
     const NAME: &'static str = "chakra";
 
-    fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
+    fn build(self, at: &WorkloadContext) -> Result<Pattern, Diagnostic> {
         let trace = at.needed("trace", self.trace, "trace = \"traces/llama\"")?;
         let trace = beside(&at.loaded.source, &trace);
         if self.flops == Some(Flops(0)) {
@@ -68,7 +68,7 @@ impl Keys for Chakra {
 }
 
 /// The groups in the named file, or in the file next to the trace.
-fn groups(at: &At, said: Option<&str>, first: &Path) -> Result<Groups, Diagnostic> {
+fn groups(at: &WorkloadContext, said: Option<&str>, first: &Path) -> Result<Groups, Diagnostic> {
     let (key, path) = match said {
         Some(said) => ("groups", beside(&at.loaded.source, said)),
         None => ("trace", first.with_file_name("comm_group.json")),

@@ -6,11 +6,11 @@ use tresse_units::{Bytes, Duration};
 use tresse_workload::{self as workload, CollectiveError, GraphError, MOST_FLOWS, too_large};
 
 use crate::diagnostic::Diagnostic;
-use crate::keys::bounds::LONGEST;
-use crate::keys::workload::{FlowSize, HostSet};
-use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::plan::patterns::workload_context::WorkloadContext;
 use crate::plan::patterns::{FlowCounts, Pattern};
+use crate::schema::bounds::LONGEST;
+use crate::schema::workload::{FlowSize, HostSet};
 
 /// A collective operation of parallel programs.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -71,7 +71,7 @@ impl Operation {
 impl Keys for Collective {
     const NAME: &'static str = "collective";
 
-    fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
+    fn build(self, at: &WorkloadContext) -> Result<Pattern, Diagnostic> {
         let operation =
             at.needed("collective", self.collective, "collective = \"ring-all-reduce\"")?.workload();
         let FlowSize::Fixed(Bytes(bytes)) = at.needed("size", self.size, "size = \"100MB\"")? else {

@@ -6,16 +6,16 @@ use tresse_units::{Bytes, Duration, Rate};
 use tresse_workload::Tasks;
 
 use crate::diagnostic::Diagnostic;
-use crate::keys::bounds::LONGEST;
-use crate::keys::host_names::Host;
-use crate::keys::workload::Application;
 use crate::plan::flow_sizes::beside;
 use crate::plan::host_sets::HostSets;
 use crate::plan::patterns::Pattern;
-use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::plan::patterns::workload_context::WorkloadContext;
 use crate::read::files::unreadable;
 use crate::read::flow_file::{self, FlowError};
+use crate::schema::bounds::LONGEST;
+use crate::schema::host_names::Host;
+use crate::schema::workload::Application;
 
 /// The most flows of a list in an experiment, with those that `count` makes.
 const MOST_LISTED: usize = 1_000_000;
@@ -77,7 +77,7 @@ pub(crate) struct Flow {
 impl Keys for Flows {
     const NAME: &'static str = "flows";
 
-    fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
+    fn build(self, at: &WorkloadContext) -> Result<Pattern, Diagnostic> {
         let tasks = match (&self.file, &self.flow[..]) {
             (Some(file), []) => from_file(at, file)?,
             (None, [_, ..]) => listed(at, &self.flow)?,
@@ -92,7 +92,7 @@ impl Keys for Flows {
     }
 }
 
-fn listed(at: &At, flows: &[Flow]) -> Result<Tasks, Diagnostic> {
+fn listed(at: &WorkloadContext, flows: &[Flow]) -> Result<Tasks, Diagnostic> {
     let mut tasks = Vec::new();
     // By flow: the place of its entry.
     let mut entries = Vec::new();
@@ -139,7 +139,7 @@ fn listed(at: &At, flows: &[Flow]) -> Result<Tasks, Diagnostic> {
     flow_file::tasks(tasks, &HostSets { fabric: at.fabric }.names(), at.most()).map_err(error)
 }
 
-fn from_file(at: &At, file: &str) -> Result<Tasks, Diagnostic> {
+fn from_file(at: &WorkloadContext, file: &str) -> Result<Tasks, Diagnostic> {
     let path = beside(&at.loaded.source, file);
     let text = at.loaded.files.read(&path).map_err(|e| at.wrong("file", &unreadable(&path, &e)))?;
     flow_file::read(&path.display().to_string(), &text, &HostSets { fabric: at.fabric }.names(), at.most())

@@ -8,8 +8,8 @@ use tresse_workload::Goal as Trace;
 use crate::diagnostic::Diagnostic;
 use crate::plan::flow_sizes::{beside, quoted};
 use crate::plan::patterns::Pattern;
-use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::plan::patterns::workload_context::WorkloadContext;
 use crate::read::files::unreadable;
 
 /// A trace of messages that wait for each other (GOAL).
@@ -23,7 +23,7 @@ pub(crate) struct Goal {
 impl Keys for Goal {
     const NAME: &'static str = "goal";
 
-    fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
+    fn build(self, at: &WorkloadContext) -> Result<Pattern, Diagnostic> {
         let file = at.needed("file", self.file, "file = \"trace.goal\"")?;
         let path = beside(&at.loaded.source, &file);
         let bytes =

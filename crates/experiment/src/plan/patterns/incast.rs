@@ -5,10 +5,10 @@ use serde::Deserialize;
 use tresse_workload::{Incast as Source, IncastConfig};
 
 use crate::diagnostic::Diagnostic;
-use crate::keys::workload::{FlowSize, HostSet};
-use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::plan::patterns::workload_context::WorkloadContext;
 use crate::plan::patterns::{FlowCounts, Pattern};
+use crate::schema::workload::{FlowSize, HostSet};
 
 /// Several hosts send to one at the same time.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -32,7 +32,7 @@ pub(crate) struct Incast {
 impl Keys for Incast {
     const NAME: &'static str = "incast";
 
-    fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
+    fn build(self, at: &WorkloadContext) -> Result<Pattern, Diagnostic> {
         let size = at.sized(self.size)?;
         let receivers = match &self.receivers {
             Some(receivers) => at.hosts("receivers", Some(receivers))?,

@@ -6,10 +6,10 @@ use tresse_units::{Bytes, Duration};
 use tresse_workload::{Jobs as Source, JobsConfig};
 
 use crate::diagnostic::Diagnostic;
-use crate::keys::workload::Draw;
-use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::plan::patterns::workload_context::WorkloadContext;
 use crate::plan::patterns::{FlowCounts, Pattern};
+use crate::schema::workload::Draw;
 
 /// Clients send requests to several servers at once, again and again (XMP §5.2.1).
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -34,7 +34,7 @@ pub(crate) struct Jobs {
 impl Keys for Jobs {
     const NAME: &'static str = "jobs";
 
-    fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
+    fn build(self, at: &WorkloadContext) -> Result<Pattern, Diagnostic> {
         let hosts = at.fabric.hosts();
         let jobs = at.number("jobs", self.jobs, 1, 65_536)?;
         let servers = at.needed("servers", self.servers, "servers = 8")?;

@@ -6,9 +6,9 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::diagnostic::{Diagnostic, Wrong, unknown};
-use crate::keys::workload::Workload;
-use crate::plan::patterns::at::At;
+use crate::plan::patterns::workload_context::WorkloadContext;
 use crate::plan::patterns::{ALL, Pattern};
+use crate::schema::workload::Workload;
 
 /// The keys that one pattern has in addition to those of every workload. The doc comment describes the pattern.
 pub(crate) trait Keys: DeserializeOwned + JsonSchema {
@@ -19,7 +19,7 @@ pub(crate) trait Keys: DeserializeOwned + JsonSchema {
     ///
     /// # Errors
     /// The first thing that is wrong, with its place in the file.
-    fn build(self, at: &At) -> Result<Pattern, Diagnostic>;
+    fn build(self, at: &WorkloadContext) -> Result<Pattern, Diagnostic>;
 }
 
 /// A pattern, with the type of its keys erased.
@@ -29,7 +29,7 @@ pub struct Kind {
     pub name: &'static str,
     keys: fn() -> Vec<String>,
     check: fn(toml::Deserializer) -> Result<(), toml::de::Error>,
-    build: fn(&At) -> Result<Pattern, Diagnostic>,
+    build: fn(&WorkloadContext) -> Result<Pattern, Diagnostic>,
     schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn check(workload: Spanned<DeTable>) -> Result<(), Wrong> {
 ///
 /// # Errors
 /// The first thing that is wrong, with its place in the file.
-pub(crate) fn build(at: &At) -> Result<Pattern, Diagnostic> {
+pub(crate) fn build(at: &WorkloadContext) -> Result<Pattern, Diagnostic> {
     let Some(name) = &at.workload.pattern else {
         let message = "it needs a `pattern`, such as \"permutation\" (`tresse list workloads`)";
         return Err(at.wrong("", message));

@@ -1,6 +1,5 @@
 //! The patterns of workloads, which start flows. Each is one file, with its own keys and its builder.
 
-pub mod at;
 pub mod chakra;
 pub mod collective;
 pub mod flows;
@@ -15,6 +14,7 @@ pub mod rack_to_rack;
 pub mod random;
 pub mod rounds;
 pub mod spread;
+pub mod workload_context;
 
 use std::fmt;
 use std::sync::Arc;

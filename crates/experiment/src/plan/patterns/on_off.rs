@@ -6,10 +6,10 @@ use tresse_units::{Duration, NEVER, Rate};
 use tresse_workload::{OnOff as Source, OnOffConfig};
 
 use crate::diagnostic::Diagnostic;
-use crate::keys::workload::{Draw, HostSet};
-use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::plan::patterns::workload_context::WorkloadContext;
 use crate::plan::patterns::{FlowCounts, Pattern};
+use crate::schema::workload::{Draw, HostSet};
 
 /// Flows that alternate between sending and pausing.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -34,7 +34,7 @@ pub(crate) struct OnOff {
 impl Keys for OnOff {
     const NAME: &'static str = "on-off";
 
-    fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
+    fn build(self, at: &WorkloadContext) -> Result<Pattern, Diagnostic> {
         let senders = at.needed("senders", self.senders, "senders = \"host 0\"")?;
         let receivers = at.needed("receivers", self.receivers, "receivers = \"host 1\"")?;
         let from = at.hosts("senders", Some(&senders))?;

@@ -6,11 +6,11 @@ use tresse_fabric::{AllowedPairs, capacity_between};
 use tresse_workload::{Limit, Poisson as Source, PoissonConfig};
 
 use crate::diagnostic::Diagnostic;
-use crate::keys::bounds::LONGEST;
-use crate::keys::workload::{Draw, FlowSize, HostSet, Pairs};
-use crate::plan::patterns::at::{At, Between};
 use crate::plan::patterns::kind::Keys;
+use crate::plan::patterns::workload_context::{Between, WorkloadContext};
 use crate::plan::patterns::{FlowCounts, Offered, Pattern};
+use crate::schema::bounds::LONGEST;
+use crate::schema::workload::{Draw, FlowSize, HostSet, Pairs};
 
 /// Flows arrive at random times, at a load.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -48,7 +48,7 @@ pub(crate) enum LoadOn {
 impl Keys for Poisson {
     const NAME: &'static str = "poisson";
 
-    fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
+    fn build(self, at: &WorkloadContext) -> Result<Pattern, Diagnostic> {
         let size = at.sized(self.size)?;
         let load = at.needed("load", self.load, "load = 0.5")?;
         if !(load > 0.0 && load <= 1.0) {

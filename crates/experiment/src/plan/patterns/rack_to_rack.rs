@@ -6,9 +6,9 @@ use tresse_workload::Pairing;
 
 use crate::diagnostic::Diagnostic;
 use crate::plan::patterns::Pattern;
-use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
 use crate::plan::patterns::rounds::RoundKeys;
+use crate::plan::patterns::workload_context::WorkloadContext;
 
 /// Every host of the first rack sends to one host of the second, and each receives one flow (OPN §Design motivation).
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -18,7 +18,7 @@ pub(crate) struct RackToRack(RoundKeys);
 impl Keys for RackToRack {
     const NAME: &'static str = "rack-to-rack";
 
-    fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
+    fn build(self, at: &WorkloadContext) -> Result<Pattern, Diagnostic> {
         if at.has_one_rack() {
             return Err(at.wrong("pattern", "this fabric has only one rack"));
         }

@@ -5,10 +5,10 @@ use serde::Deserialize;
 use tresse_workload::{RandomConfig, RandomPattern};
 
 use crate::diagnostic::Diagnostic;
-use crate::keys::workload::{FlowSize, Pairs};
-use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::plan::patterns::workload_context::WorkloadContext;
 use crate::plan::patterns::{FlowCounts, Pattern};
+use crate::schema::workload::{FlowSize, Pairs};
 
 /// Every host sends one flow after another, to hosts that receive few others (XMP §5.2.1).
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -29,7 +29,7 @@ pub(crate) struct Random {
 impl Keys for Random {
     const NAME: &'static str = "random";
 
-    fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
+    fn build(self, at: &WorkloadContext) -> Result<Pattern, Diagnostic> {
         let (hosts, size) = (at.fabric.hosts(), at.sized(self.size)?);
         let flows = self.flows.map(|n| at.flows("flows", n)).transpose()?;
         let at_most = at.number("at_most", self.at_most, 4, u32::MAX)?;

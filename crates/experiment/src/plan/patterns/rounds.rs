@@ -6,9 +6,9 @@ use tresse_units::Rate;
 use tresse_workload::{Pairing, Rounds, RoundsConfig};
 
 use crate::diagnostic::Diagnostic;
-use crate::keys::workload::FlowSize;
-use crate::plan::patterns::at::At;
+use crate::plan::patterns::workload_context::WorkloadContext;
 use crate::plan::patterns::{FlowCounts, Pattern};
+use crate::schema::workload::FlowSize;
 
 /// The keys of a pattern of rounds.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -29,7 +29,7 @@ pub(crate) struct RoundKeys {
 
 impl RoundKeys {
     /// The pattern of these pairs.
-    pub(crate) fn pattern(self, at: &At, pairing: Pairing) -> Result<Pattern, Diagnostic> {
+    pub(crate) fn pattern(self, at: &WorkloadContext, pairing: Pairing) -> Result<Pattern, Diagnostic> {
         let size = self.size.as_ref().map(|size| at.size(size)).transpose()?;
         let connections = at.connections(self.connections)?;
         let rounds = self.rounds.unwrap_or(1);

@@ -6,11 +6,11 @@ use tresse_units::Duration;
 use tresse_workload::{Spread as Source, SpreadConfig};
 
 use crate::diagnostic::Diagnostic;
-use crate::keys::bounds::LONGEST;
-use crate::keys::workload::{FlowSize, HostSet, Pairs};
-use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::plan::patterns::workload_context::WorkloadContext;
 use crate::plan::patterns::{FlowCounts, Pattern};
+use crate::schema::bounds::LONGEST;
+use crate::schema::workload::{FlowSize, HostSet, Pairs};
 
 /// A number of flows that start at random times in a window.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -33,7 +33,7 @@ pub(crate) struct Spread {
 impl Keys for Spread {
     const NAME: &'static str = "spread";
 
-    fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
+    fn build(self, at: &WorkloadContext) -> Result<Pattern, Diagnostic> {
         let size = at.sized(self.size)?;
         let flows = at.needed("flows", self.flows, "flows = 1000")?;
         let flows = at.flows("flows", flows)? as u32;

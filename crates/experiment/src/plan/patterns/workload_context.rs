@@ -7,27 +7,24 @@ use tresse_units::{Bytes, Rate, Time};
 use tresse_workload::{self as workload, MOST_FLOWS, Size, Span, too_large};
 
 use crate::diagnostic::{Diagnostic, Wrong};
-use crate::keys::bounds::LONGEST;
-use crate::keys::workload::{Draw, DrawTable, FlowSize, HostSet, Pairs, Workload};
 use crate::plan::flow_sizes;
 use crate::plan::host_sets::HostSets;
 use crate::plan::patterns::kind::Keys;
 use crate::read::Loaded;
+use crate::schema::bounds::LONGEST;
+use crate::schema::workload::{Draw, DrawTable, FlowSize, HostSet, Pairs, Workload};
 
 const MOST_CONNECTIONS: u32 = 10_000;
 
 /// A workload of a pattern, and its location.
 #[derive(Debug)]
-pub struct At<'a> {
-    /// The experiment.
+pub struct WorkloadContext<'a> {
     pub loaded: &'a Loaded,
-    /// Its network.
     pub fabric: &'a Topology,
     /// The smallest segment of its schemes, in bytes.
     pub mss: u32,
     /// The keys that lead to the workload.
     pub path: &'a [&'a str],
-    /// The workload.
     pub workload: &'a Workload,
     /// When its case ends, ps.
     pub duration: Option<Time>,
@@ -40,7 +37,7 @@ pub(crate) struct Between {
     pub to: Vec<u32>,
 }
 
-impl At<'_> {
+impl WorkloadContext<'_> {
     /// An error in a key; in the whole workload if there is no key.
     pub(crate) fn wrong(&self, key: &str, message: &str) -> Diagnostic {
         let whole: &[&str] = if key.is_empty() { self.path } else { &[self.path, &[key]].concat() };

@@ -5,9 +5,9 @@ use serde::Deserialize;
 use tresse_fabric::Topology;
 
 use crate::diagnostic::{Wrong, wrong};
-use crate::keys::fabric::Fabric;
-use crate::keys::link_events::ChangeKey;
 use crate::plan::topologies::kind::{Kind, OwnRoutes, drawn};
+use crate::schema::fabric::Fabric;
+use crate::schema::link_events::ChangeKey;
 
 pub(super) const FILE: Kind = Kind {
     name: "file",

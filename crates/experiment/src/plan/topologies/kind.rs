@@ -6,8 +6,8 @@ use toml::de::Error;
 use tresse_fabric::{FatTree, Graph, Topology, VirtualHosts};
 
 use crate::diagnostic::{Wrong, wrong};
-use crate::keys::fabric::Fabric;
-use crate::keys::link_events::ChangeKey;
+use crate::schema::fabric::Fabric;
+use crate::schema::link_events::ChangeKey;
 
 /// A topology.
 pub(crate) struct Kind {
@@ -23,7 +23,6 @@ pub(crate) struct Kind {
     pub routing: &'static str,
     /// The keys of `[fabric]` that only this topology has.
     pub keys: OwnKeys,
-    /// Its network.
     pub build: Build,
 }
 

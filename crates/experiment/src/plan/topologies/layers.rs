@@ -4,8 +4,8 @@ use tresse_fabric::{LinkConfig, Links, Probability, Threshold};
 use tresse_units::{Duration, Rate};
 
 use crate::diagnostic::{Wrong, wrong};
-use crate::keys::bounds::{LONGEST, RATES};
-use crate::keys::fabric::{Fabric, Layered};
+use crate::schema::bounds::{LONGEST, RATES};
+use crate::schema::fabric::{Fabric, Layered};
 
 /// The layers of a network that is built link by link.
 pub(super) fn links<const N: usize>(f: &Fabric, names: [&str; N]) -> Result<Links<N>, Wrong> {

@@ -5,10 +5,10 @@ use serde::Deserialize;
 use tresse_fabric::{LeafSpine, LeafSpineError, Topology};
 
 use crate::diagnostic::{Wrong, wrong};
-use crate::keys::fabric::Fabric;
-use crate::keys::link_events::ChangeKey;
 use crate::plan::topologies::kind::{Kind, OwnRoutes, needed};
 use crate::plan::topologies::layers::Layers;
+use crate::schema::fabric::Fabric;
+use crate::schema::link_events::ChangeKey;
 
 pub(super) const LEAF_SPINE: Kind = Kind {
     name: "leaf-spine",

@@ -19,7 +19,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, Deserializer};
 
 use crate::diagnostic::{Wrong, unknown, wrong};
-use crate::keys::fabric::Fabric;
+use crate::schema::fabric::Fabric;
 
 pub(crate) use kind::{Kind, OwnRoutes};
 

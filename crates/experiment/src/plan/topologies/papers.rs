@@ -5,11 +5,11 @@ use serde::Deserialize;
 use tresse_fabric::{NodeKind, Topology};
 
 use crate::diagnostic::Wrong;
-use crate::keys::fabric::Fabric;
-use crate::keys::link_events::ChangeKey;
 use crate::plan::topologies::kind::{Kind, OwnRoutes, drawn};
 use crate::plan::topologies::layers;
 use crate::read::{graph_file, paper_networks};
+use crate::schema::fabric::Fabric;
+use crate::schema::link_events::ChangeKey;
 
 /// All of them, in the order of lists.
 pub(super) fn kinds() -> impl Iterator<Item = Kind> {

@@ -5,10 +5,10 @@ use serde::Deserialize;
 use tresse_fabric::{Graph, Topology};
 
 use crate::diagnostic::Wrong;
-use crate::keys::fabric::Fabric;
-use crate::keys::link_events::ChangeKey;
 use crate::plan::topologies::kind::{Kind, OwnRoutes, drawn, needed, within};
 use crate::plan::topologies::layers::links;
+use crate::schema::fabric::Fabric;
+use crate::schema::link_events::ChangeKey;
 
 pub(super) const PARKING_LOT: Kind = Kind {
     name: "parking-lot",

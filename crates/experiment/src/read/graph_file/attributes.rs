@@ -12,7 +12,7 @@ use tresse_units::{Duration, Probability, Queue, Rate};
 use super::foreign::{self, Foreign};
 use super::{Attribute, Element};
 use crate::diagnostic::Wrong;
-use crate::keys::links::{check_delay, check_loss, check_rate};
+use crate::schema::links::{check_delay, check_loss, check_rate};
 
 /// How many labels a note names.
 const NAMED: usize = 4;

@@ -15,9 +15,9 @@ use tresse_fabric::{
 };
 use tresse_units::{Probability, Queue};
 
-use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean, wrong};
-use crate::keys::fabric::{Fabric, Layered};
+use crate::diagnostic::{Diagnostic, Location, Wrong, did_you_mean, wrong};
 use crate::read::loaded::{Loaded, Source};
+use crate::schema::fabric::{Fabric, Layered};
 use attributes::{Heard, LinkAttributes, LinkValues, NodeAttributes};
 
 /// A file, in a form common to both formats.
@@ -87,7 +87,7 @@ pub(crate) fn read(loaded: &mut Loaded) -> Result<(), Diagnostic> {
             notes.iter().for_each(|note| loaded.files.note(&path, note));
             loaded.experiment.fabric.graph = Some(Arc::new(graph));
         }
-        Err(wrong) if matches!(wrong.at, At::Keys(_)) => return Err(loaded.error(wrong)),
+        Err(wrong) if matches!(wrong.at, Location::Keys(_)) => return Err(loaded.error(wrong)),
         Err(wrong) => return Err(Source { name, text }.error(wrong, &loaded.meaning)),
     }
     Ok(())

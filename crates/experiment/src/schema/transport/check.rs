@@ -4,8 +4,8 @@ use tresse_controllers as controllers;
 use tresse_transport::{Config, Reduction};
 use tresse_units::Duration;
 
-use crate::keys::bounds::LONGEST;
-use crate::keys::transport::Wrong;
+use crate::schema::bounds::LONGEST;
+use crate::schema::transport::Wrong;
 
 /// Refuses values that cannot be simulated.
 pub(super) fn check(config: &Config, sprayed: bool) -> Result<(), Wrong> {

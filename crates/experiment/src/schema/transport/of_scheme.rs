@@ -2,7 +2,7 @@
 
 use tresse_transport::Config;
 
-use crate::keys::transport::Transport;
+use crate::schema::transport::Transport;
 
 /// The keys that lead to the error, starting at the scheme's table, and why.
 type WrongBelow = (Vec<&'static str>, String);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tresse_transport as transport;
 use tresse_units::SECOND;
 
-use crate::keys::declared;
+use crate::schema::declared;
 
 /// How losses are repaired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

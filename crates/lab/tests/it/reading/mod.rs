@@ -11,7 +11,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_schema::SchemaRef;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use tresse_experiment::keys::stopping_rule::Replications;
+use tresse_experiment::schema::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Plan, Profile, Source, load, resolve};
 use tresse_lab::judge::NotJudged;
 use tresse_lab::{Options, Watch, runner::run};

@@ -95,7 +95,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::keys::claims::Claim;
+    use crate::schema::claims::Claim;
 
     #[test]
     fn every_key_of_a_claim_may_be_set() {

@@ -2,7 +2,7 @@
 
 use tresse_experiment::{Loaded, Profile, Source};
 use tresse_reproduction::Publication;
-use tresse_reproduction::keys::claims::{Claim, Expected, Selectors};
+use tresse_reproduction::schema::claims::{Claim, Expected, Selectors};
 use tresse_results::record::claim::Verdict;
 
 use super::EXPERIMENT;

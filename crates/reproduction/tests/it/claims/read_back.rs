@@ -3,7 +3,7 @@
 use std::fs;
 
 use tempfile::TempDir;
-use tresse_experiment::keys::stopping_rule::Replications;
+use tresse_experiment::schema::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Plan, Profile, Source};
 use tresse_lab::{Options, Watch};
 use tresse_reproduction::{Publication, comparison, run};

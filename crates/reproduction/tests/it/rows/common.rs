@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use tresse_experiment::keys::Experiment;
 use tresse_experiment::plan::bound_scheme::BoundScheme;
 use tresse_experiment::plan::network::Routing;
 use tresse_experiment::plan::parts::Part;
+use tresse_experiment::schema::Experiment;
 use tresse_experiment::{Case, Loaded, Plan, Profile, Source, find};
 use tresse_fabric::Path;
 use tresse_lab::{Options, Watch};

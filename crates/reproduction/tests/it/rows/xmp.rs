@@ -1,6 +1,6 @@
 //! XMP's experiments with few flows: §2.1, §4 and §5.1.
 
-use tresse_experiment::keys::fabric::Layered;
+use tresse_experiment::schema::fabric::Layered;
 use tresse_fabric::Threshold;
 use tresse_units::{Queue, SECOND, Time};
 

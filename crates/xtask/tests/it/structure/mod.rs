@@ -56,7 +56,7 @@ fn circles(src: &Path) -> Vec<String> {
 
 /// The folders of a crate that have an order: none uses one before it.
 const FOLDERS: &[(&str, &[&str])] = &[
-    ("experiment", &["plan", "read", "keys", "diagnostic"]),
+    ("experiment", &["plan", "read", "schema", "diagnostic"]),
     ("lab", &["runner", "engine", "observe", "optimum", "record"]),
 ];
 

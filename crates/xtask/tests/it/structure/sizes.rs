@@ -15,9 +15,9 @@ const EXCEPTIONS: &[(&str, &str, usize)] = &[
     // A field for each key of a file, column of a table, or member of a C struct.
     ("crates/controllers/src/law/raw.rs", "RawObjective", 17),
     ("crates/controllers/src/raw.rs", "RawController", 22),
-    ("crates/reproduction/src/keys/claims.rs", "Claim", 22),
-    ("crates/experiment/src/keys/fabric.rs", "Fabric", 25),
-    ("crates/experiment/src/keys/transport/mod.rs", "Transport", 28),
+    ("crates/reproduction/src/schema/claims.rs", "Claim", 22),
+    ("crates/experiment/src/schema/fabric.rs", "Fabric", 25),
+    ("crates/experiment/src/schema/transport/mod.rs", "Transport", 28),
     ("crates/experiment/src/plan/patterns/flows.rs", "Flow", 17),
     ("crates/results/src/record/outcome.rs", "Outcome", 18),
     ("crates/results/src/record/packet.rs", "Packet", 21),

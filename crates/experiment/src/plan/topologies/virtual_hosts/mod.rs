@@ -8,12 +8,12 @@ use tresse_fabric::{self as fabric, Topology, VirtualHostsConfig, VirtualHostsEr
 use tresse_units::Rate;
 
 use crate::diagnostic::{Wrong, wrong};
-use crate::keys::bounds::RATES;
-use crate::keys::fabric::Fabric;
-use crate::keys::link_events::ChangeKey;
 use crate::plan::single_links::nodes;
 use crate::plan::topologies::kind::{Kind, OwnRoutes};
 use crate::plan::topologies::layers::Layers;
+use crate::schema::bounds::RATES;
+use crate::schema::fabric::Fabric;
+use crate::schema::link_events::ChangeKey;
 use mapping::Mappings;
 
 pub(crate) const VIRTUAL_HOSTS: Kind = Kind {
