@@ -201,6 +201,7 @@ export function fixtureRun(wish: FixtureWish): { run: RunHead; tables: Map<strin
     state: "complete",
     problems: [],
     report: {
+      schema: "tresse/run/1",
       experiment: "xmp/table1",
       profile: "quick",
       seed: 1,
@@ -229,6 +230,7 @@ export function fixtureRun(wish: FixtureWish): { run: RunHead; tables: Map<strin
       resolved: `title = "Permutation, Random and Incast"\n\n[fabric]\ntopology = "fat-tree"\nk = ${wish.seed === 1 ? 8 : 4}\n\n[published]\nsource = "XMP Tables 1 and 3"\n`,
       keys: { fabric: { topology: "fat-tree", k: wish.seed === 1 ? 8 : 4 } },
       published_source: "XMP Tables 1 and 3",
+      is_published: true,
     },
     command: `tresse run xmp/table1 --only pattern=permutation,random --seed ${wish.seed}`,
     host: { os: "linux", architecture: "x86_64", threads: 2, started: "2026-11-23T15:00:00Z" },
@@ -330,12 +332,12 @@ export function pageHead(runs: RunHead[]): PageHead {
       goodput_mean_bps: {
         unit: "bit/s",
         meaning: "a flow's delivered payload over its lifetime, the mean over flows",
-        shown: { of: "rates", place: 0 },
+        shown: { of: "rates", place: 0, compared: true },
       },
       goodput_p10_bps: {
         unit: "bit/s",
         meaning: "at least 10 % of the flows had no more",
-        shown: { of: "rates", place: 1 },
+        shown: { of: "rates", place: 1, compared: false },
       },
       fct_p99_s: { unit: "s", meaning: "at least 99 % of the flows took no longer" },
     },

@@ -1,25 +1,28 @@
-//! What a page says about its runs, besides their tables: the JSON that `page/src/data/contract.ts`
-//! describes.
+//! What a page says about its runs, besides their tables. `cargo xtask generate` writes `page/src/data/contract.ts` from
+//! these types.
 
 use std::path::Path;
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::schema::metrics::{METRICS, MetricRow, OPTIMUM_METRICS, Shown, WINDOW_METRICS};
 use tresse_results::record::progress::ProgressFile;
+use tresse_results::record::results::AxisValue;
 use tresse_results::store::finished::Host;
 use tresse_results::{Finished, Report, State};
 
 use crate::figures::Figure;
 
 /// A page of one run, or of several that are compared.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PageHead {
-    /// `tresse/page/1`.
+    /// Of this form of the head.
+    #[schemars(extend("const" = "tresse/page/1"))]
     pub schema: &'static str,
-    /// The version of this program.
+    /// The version of the program that wrote the page.
     pub version: &'static str,
     pub runs: Vec<RunHead>,
     /// The meanings of the metrics, by name.
@@ -27,7 +30,7 @@ pub struct PageHead {
 }
 
 /// The meaning of a metric.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct MetricInfo {
     /// Its unit in words; empty if it has none.
     pub unit: &'static str,
@@ -39,21 +42,21 @@ pub struct MetricInfo {
 }
 
 /// A run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RunHead {
-    /// Unique among the runs of the page.
+    /// Unique among the runs of the page: the name of its folder.
     pub id: String,
-    /// The key by which a served page requests its tables.
+    /// The key by which a page requests its tables; only if it is served.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
     pub state: State,
-    /// What could not be read, one sentence each.
+    /// What could not be read, one sentence each: a corrupt table, a missing network.
     pub problems: Vec<String>,
     /// What it measured.
     pub report: Report,
     /// What was run.
     pub experiment: ExperimentHead,
-    /// The figure, such as `fig8`, if the run was started under its name.
+    /// The figure, such as `fig8`, if the run was started under its name: it comes first and is large.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figure: Option<String>,
     /// The command line that repeats it.
@@ -62,27 +65,40 @@ pub struct RunHead {
     /// Of a run in progress.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<ProgressFile>,
-    /// Every case, including those that are not complete.
+    /// Every case, including those that are not complete. Tables name a case by its index here.
     pub cases: Vec<CaseHead>,
-    /// The published numbers of whole cases and of parts; empty if settings have changed the experiment.
+    /// The published numbers of whole cases and of parts, including windows of time, which `CaseResult.published_by` lacks;
+    /// empty if settings have changed the experiment.
     pub published: Vec<PublishedHead>,
     /// The figures that the experiment declares.
     pub figures: Vec<Figure>,
-    /// Its tables, by name.
+    /// Its tables, by name. Tables that the run does not have and tables without rows are missing.
     pub tables: IndexMap<String, TableHead>,
+    /// Usually one; the JSON of number i is the table `network-i`, a `Network`.
     pub networks: Vec<NetworkHead>,
 }
 
 /// The published numbers of a case, or of a part of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PublishedHead {
     /// The axes that it names; it covers every value of each other axis.
+    #[schemars(with = "IndexMap<String, AxisValue>")]
     pub case: IndexMap<&'static str, Value>,
     /// The part, if any: `group`, `distance`, `size` or `layer`; or `window`, optionally with a `group` and a
     /// `subflow`.
+    #[schemars(with = "IndexMap<String, PartValue>")]
     pub part: IndexMap<&'static str, Value>,
     /// The numbers, by metric.
     pub metrics: IndexMap<String, f64>,
+}
+
+/// The name of a part, or the number of a subflow, for the schema.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum PartValue {
+    Name(String),
+    Number(f64),
 }
 
 /// What was published of an experiment, as its page shows it.
@@ -99,7 +115,7 @@ pub struct Published {
 pub type ReadRun = fn(&Path) -> Result<(Finished, Published), Diagnostic>;
 
 /// What was run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ExperimentHead {
     pub title: String,
     /// Where it comes from.
@@ -109,6 +125,7 @@ pub struct ExperimentHead {
     /// As it was run, as TOML.
     pub resolved: String,
     /// The same as JSON, without what is only read or judged by.
+    #[schemars(with = "IndexMap<String, Setting>")]
     pub keys: toml::Table,
     /// Where its published numbers come from; empty if it has none.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -117,9 +134,23 @@ pub struct ExperimentHead {
     pub is_published: bool,
 }
 
+/// A value of a key, for the schema.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum Setting {
+    Text(String),
+    Number(f64),
+    Switch(bool),
+    List(Vec<Setting>),
+    Table(IndexMap<String, Setting>),
+}
+
 /// A case.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CaseHead {
+    /// By axis: scheme, subflows, pattern, variant and the experiment's own. No number of subflows: the path manager decides.
+    #[schemars(with = "IndexMap<String, AxisValue>")]
     pub case: IndexMap<String, Value>,
     /// `xmp-2 permutation`
     pub label: String,
@@ -130,7 +161,7 @@ pub struct CaseHead {
 }
 
 /// A table of a run, as on the page.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TableHead {
     /// Rows in the page.
     pub rows: usize,
@@ -143,7 +174,7 @@ pub struct TableHead {
 }
 
 /// A column of a table.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ColumnHead {
     pub name: String,
     /// Its unit; empty if it has none.
@@ -153,9 +184,9 @@ pub struct ColumnHead {
 }
 
 /// A network of a run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct NetworkHead {
-    /// The cases that are run on it.
+    /// The cases that are run on it, as indexes in `RunHead.cases`.
     pub cases: Vec<usize>,
     /// The name of its topology.
     pub topology: String,

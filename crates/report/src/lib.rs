@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod cases;
+pub mod contract;
 pub mod figures;
 pub mod head;
 pub mod network;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 use tresse_experiment::Plan;
 use tresse_experiment::plan::Setting;
 use tresse_fabric::Topology;
@@ -50,21 +50,51 @@ pub fn all(plan: &Plan, cases: &mut Cases, topology: &str) -> Vec<Network> {
     networks
 }
 
+/// A network. Nodes are numbered, hosts first; ports are the directions of links, as in the tables `links` and `queues`.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Network")]
+pub(crate) struct Drawing<'a> {
+    nodes: Nodes<'a>,
+    hosts: u32,
+    /// The node number of each host's first address is `host * addresses`: `from` and `to` of flows are numbers of hosts.
+    addresses: u32,
+    /// Whether every link joins two neighbouring levels: it can be drawn in layers.
+    layered: bool,
+    layers: Vec<&'a str>,
+    ports: Ports,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Nodes<'a> {
+    name: &'a [String],
+    /// The number of links to the nearest host; 0 for a host.
+    level: Vec<u32>,
+    /// The hosts' values, in their order.
+    rack: &'a [u32],
+    /// As `rack`.
+    pod: &'a [u32],
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Ports {
+    from: Vec<u32>,
+    to: Vec<u32>,
+    /// Indexes in `layers`.
+    layer: Vec<u8>,
+    /// The other direction of its link.
+    twin: Vec<u32>,
+    rate_bps: Vec<u64>,
+    delay_ps: Vec<u64>,
+    /// As in a file: "100pkt".
+    queue: Vec<String>,
+    /// As `queue`.
+    mark: Vec<String>,
+}
+
 fn text(fabric: &Topology) -> String {
-    #[derive(Serialize)]
-    struct Ports {
-        from: Vec<u32>,
-        to: Vec<u32>,
-        layer: Vec<u8>,
-        twin: Vec<u32>,
-        rate_bps: Vec<u64>,
-        delay_ps: Vec<u64>,
-        queue: Vec<String>,
-        mark: Vec<String>,
-    }
-    let levels = fabric.heights();
+    let level = fabric.heights();
     let layered =
-        fabric.network.ends.iter().all(|[a, b]| levels[*a as usize].abs_diff(levels[*b as usize]) == 1);
+        fabric.network.ends.iter().all(|[a, b]| level[*a as usize].abs_diff(level[*b as usize]) == 1);
     let configs = &fabric.configs;
     let ports = Ports {
         from: fabric.network.ends.iter().map(|ends| ends[0]).collect(),
@@ -76,14 +106,13 @@ fn text(fabric: &Topology) -> String {
         queue: configs.iter().map(|c| Queue::from(c.limit).to_string()).collect(),
         mark: configs.iter().map(|c| Queue::from(c.mark).to_string()).collect(),
     };
-    let layers: Vec<&str> = fabric.layer_names.iter().map(|name| &**name).collect();
-    json!({
-        "nodes": { "name": fabric.node_names, "level": levels, "rack": fabric.racks, "pod": fabric.pods },
-        "hosts": fabric.hosts(),
-        "addresses": fabric.network.hosts / fabric.hosts().max(1),
-        "layered": layered,
-        "layers": layers,
-        "ports": ports,
-    })
-    .to_string()
+    let drawing = Drawing {
+        nodes: Nodes { name: &fabric.node_names, level, rack: &fabric.racks, pod: &fabric.pods },
+        hosts: fabric.hosts(),
+        addresses: fabric.network.hosts / fabric.hosts().max(1),
+        layered,
+        layers: fabric.layer_names.iter().map(|name| &**name).collect(),
+        ports,
+    };
+    serde_json::to_string(&drawing).expect("plain data")
 }

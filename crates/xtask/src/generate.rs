@@ -11,7 +11,7 @@ use tresse_experiment::read::{built_in, paper_networks};
 use tresse_reproduction::pages::{Stored, papers, scoreboard, times};
 use tresse_workbench::catalogue::metrics;
 
-use crate::{balancers_page, commands_page, controllers_page, keys_page, topics_page, twin_page};
+use crate::{balancers_page, commands_page, contract, controllers_page, keys_page, topics_page, twin_page};
 
 /// The first line of an experiment's file in `papers/PAPER/`: editors use it to find the schema.
 const SCHEMA_LINE: &str = "#:schema ../../docs/reference/experiment.schema.json\n";
@@ -81,6 +81,7 @@ fn kept(root: &Path) -> Result<Vec<File>, String> {
         File::new("docs/reproduction.md", scoreboard(&stored)),
         File::new("docs/reference/experiment.schema.json", tresse_workbench::schema() + "\n"),
         File::new("python/tresse/keys.py", python_keys(root)?),
+        File::new("page/src/data/contract.ts", contract::file()),
         File::new("papers/results/times.toml", times(&stored)),
     ];
     for name in built_in::names() {

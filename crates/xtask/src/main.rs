@@ -4,6 +4,7 @@
 
 mod balancers_page;
 mod commands_page;
+mod contract;
 mod controllers_page;
 mod generate;
 mod keys_page;

@@ -1,6 +1,7 @@
 //! What is measured: each metric is one row, from which the checks of files, the schema and the tables of
 //! `tresse explain metrics` are made.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use tresse_fabric::Locality;
 
@@ -37,7 +38,7 @@ pub enum Summary {
 }
 
 /// Where a metric is in tables whose experiment names no metrics. The order of the tables is that of these values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Shown {
     /// The kind of cases that it is shown for.
     pub of: Kind,
@@ -48,8 +49,9 @@ pub struct Shown {
 }
 
 /// A kind of cases, or of what is shown of all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "ShownOf")]
 pub enum Kind {
     /// Cases whose flows are active together, so that rates count.
     Rates,

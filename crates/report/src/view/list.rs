@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use indexmap::{IndexMap, IndexSet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tresse_experiment::diagnostic::plain_json;
@@ -27,17 +28,19 @@ const DEPTH: usize = 4;
 /// The maximum number of values of a headline.
 const HEADLINE: usize = 8;
 
-/// `api/runs`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// `api/runs`: the runs of a folder.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunList {
+    #[schemars(extend("const" = "tresse/view/1"))]
     schema: &'static str,
+    /// The folder.
     dir: String,
     /// The runs, in the order of their names.
     pub runs: Vec<RunSummary>,
 }
 
 /// A run of the list.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunSummary {
     /// Its folder, relative to the one that is viewed.
     pub id: String,
@@ -48,35 +51,38 @@ pub struct RunSummary {
     seed: u64,
     replications: u32,
     pub state: State,
+    /// RFC 3339: when it began, or when its folder was last written.
     date: String,
     wall_s: f64,
     packet_hops: u64,
     cases: usize,
     claims: ClaimCounts,
+    /// The first metric of its table, for each of at most 8 cases.
     headline: Option<Headline>,
     #[serde(skip_serializing_if = "Option::is_none")]
     progress: Option<ProgressFile>,
-    /// The ids of both sides, if it is one of a twin.
+    /// The ids of both sides, the simulated one first, if it is one of a twin.
     #[serde(skip_serializing_if = "Option::is_none")]
     twin: Option<[String; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    /// Why it cannot be read; then everything except id, date and state is empty.
     error: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 struct ClaimCounts {
     hold: usize,
     fail: usize,
     inconclusive: usize,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 struct Headline {
     metric: String,
     values: Vec<HeadlineValue>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 struct HeadlineValue {
     label: String,
     value: f64,

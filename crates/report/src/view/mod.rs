@@ -6,4 +6,5 @@ mod http;
 mod list;
 mod server;
 
+pub(crate) use list::RunList;
 pub use server::{Viewer, serve};

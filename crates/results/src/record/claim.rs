@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A claim and whether it holds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Claim")]
 pub struct ClaimResult {
     /// Its name.
     pub id: String,
@@ -75,7 +76,7 @@ impl fmt::Display for Verdict {
 }
 
 /// The name of a form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FormName {
     /// The value is left / right.
@@ -91,7 +92,7 @@ pub enum FormName {
 }
 
 /// The cases of a claim by their verdicts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Share {
     /// How many there are; at least 2.
     pub of: usize,

@@ -1,6 +1,7 @@
 //! The value of a metric.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Metrics by their names in the program.
@@ -10,7 +11,7 @@ pub type NamedMetrics = IndexMap<&'static str, Metric>;
 pub type By = IndexMap<&'static str, IndexMap<String, NamedMetrics>>;
 
 /// A value; counts stay whole numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Metric {
     Count(u64),

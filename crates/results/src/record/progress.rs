@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The progress of a replication; the replication writes it, and progress displays read it.
@@ -39,7 +40,8 @@ impl Progress {
 }
 
 /// `progress.json`: the progress of a run, for readers of its folder.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Progress")]
 pub struct ProgressFile {
     /// 0 to 1; `None` if that is not known.
     pub done_ratio: Option<f64>,

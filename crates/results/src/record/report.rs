@@ -1,5 +1,6 @@
 //! The report of a run: `run.json` and `tresse run --json`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use tresse_experiment::read::changes::Change;
@@ -12,7 +13,7 @@ use crate::record::results::CaseResult;
 pub const MODEL_VERSION: u32 = 3;
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// It has not ended.
@@ -24,14 +25,14 @@ pub enum Status {
 }
 
 /// Real hosts, as `tresse testbed run` sets them up.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Testbed {
     /// How fast the experiment's time passed, such as `1/3`.
     pub scale: String,
 }
 
 /// What `tresse run --json` prints and `run.json` contains.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// `tresse/run/1`.
     pub schema: String,
@@ -64,9 +65,11 @@ pub struct Report {
     pub digest: String,
     /// What it was made of; none for a run of an earlier program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub inputs: Option<Inputs>,
     /// What `--set` has changed of the published experiment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     pub changed: Vec<Change>,
     /// Whether it is judged by published numbers and claims: a changed run is not, unless requested.
     #[serde(default = "yes")]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tresse_experiment::schema::wanted::Wanted;
@@ -15,9 +16,20 @@ pub type Metrics = IndexMap<String, Metric>;
 /// A value for every part of a case, by division (`group`, …) and by the part's name.
 pub type Parts<T> = IndexMap<String, IndexMap<String, T>>;
 
+/// A value of an axis, for the schema of what has axes as JSON.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+pub enum AxisValue {
+    Name(String),
+    Number(f64),
+    Switch(bool),
+    None,
+}
+
 /// The results of one case over its replications.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CaseResult {
+    #[schemars(with = "IndexMap<String, AxisValue>")]
     pub case: IndexMap<String, Value>,
     /// A fingerprint of its own results, under all its seeds.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -100,7 +112,7 @@ pub fn scheme(case: &IndexMap<String, Value>) -> String {
 }
 
 /// What was measured of a case under one seed.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SeedResult {
     pub seed: u64,
     /// As in [`CaseResult`].
@@ -116,7 +128,7 @@ pub struct SeedResult {
 }
 
 /// What flows got in a window of time.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WindowResult {
     /// Metrics of all flows that were active.
     pub metrics: Metrics,
@@ -126,7 +138,7 @@ pub struct WindowResult {
 }
 
 /// What the flows of a group got in a window of time.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WindowGroup {
     /// Metrics of all its flows.
     pub metrics: Metrics,
@@ -136,7 +148,7 @@ pub struct WindowGroup {
 }
 
 /// The two most frequent classes of completion times.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JumpsFound {
     /// How far they are apart, s.
     pub apart_s: f64,

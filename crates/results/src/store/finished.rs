@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_experiment::Owners;
 use tresse_experiment::diagnostic::{Diagnostic, plain_json};
@@ -34,7 +35,7 @@ pub struct Finished {
 }
 
 /// The machine that a run was on, and when it began; fields that an earlier program did not record are empty.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Host {
     pub os: String,
@@ -46,8 +47,9 @@ pub struct Host {
 }
 
 /// The state of a run, by its folder.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "RunState")]
 pub enum State {
     /// Every flow of every case finished.
     #[default]

@@ -91,7 +91,17 @@ const MAY: &[(&str, &[&str])] = &[
     // The help of the command's own commands is a page of the site.
     (
         "xtask",
-        &["cli", "balancers", "controllers", "experiment", "lab", "reproduction", "results", "workbench"],
+        &[
+            "cli",
+            "balancers",
+            "controllers",
+            "experiment",
+            "lab",
+            "report",
+            "reproduction",
+            "results",
+            "workbench",
+        ],
     ),
 ];
 
