@@ -6,7 +6,9 @@ use crate::message::Incoming;
 use crate::{Body, Config, Wire, datagram, spray, tcp};
 
 /// The receiving end of a flow.
+// As for the sender.
 #[derive(Debug)]
+#[repr(u8)]
 pub enum Receiver {
     /// Subflows of TCP.
     Tcp(tcp::Receiver),

@@ -10,7 +10,9 @@ use crate::{Body, Config, Counters, Transmit, Wire, datagram, spray, tcp};
 ///
 /// After every `handle_*` and once at the start, call [`Sender::poll_transmit`] until it returns `None`. Then
 /// check [`Sender::deadline`] of the subflow again.
+// The kind comes first, next to what else a packet needs, and not in a niche of some cold field.
 #[derive(Debug)]
+#[repr(u8)]
 pub enum Sender {
     /// Subflows of TCP.
     Tcp(tcp::Sender),

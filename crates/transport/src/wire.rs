@@ -130,7 +130,26 @@ pub enum Count {
     Three,
 }
 
+impl Count {
+    /// This many, at most three.
+    #[inline]
+    pub(crate) fn of(blocks: usize) -> Self {
+        match blocks {
+            0 => Self::Zero,
+            1 => Self::One,
+            2 => Self::Two,
+            _ => Self::Three,
+        }
+    }
+}
+
 impl Ack {
+    /// Puts a block before the others; of four, the last one goes.
+    pub(crate) fn push_front(&mut self, block: Block) {
+        self.blocks = [block, self.blocks[0], self.blocks[1]];
+        self.count = Count::of(self.count as usize + 1);
+    }
+
     /// The SACK blocks, the newest first.
     #[inline]
     pub fn sack(&self) -> &[Block] {
@@ -139,11 +158,12 @@ impl Ack {
 
     /// With these SACK blocks, the newest first; the first three of them.
     pub fn with_sack(mut self, newest_first: impl IntoIterator<Item = Block>) -> Self {
-        self.count = Count::Zero;
-        let places = self.blocks.iter_mut().zip([Count::One, Count::Two, Count::Three]);
-        for ((place, count), block) in places.zip(newest_first) {
-            (*place, self.count) = (block, count);
+        let mut count = 0;
+        for (place, block) in self.blocks.iter_mut().zip(newest_first) {
+            *place = block;
+            count += 1;
         }
+        self.count = Count::of(count);
         self
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::Block;
+use crate::{Block, Count};
 
 /// Disjoint ranges in ascending order, and which of them grew last. Segments come at the end or fill the
 /// first gap, so both ends are fast.
@@ -54,11 +54,17 @@ impl Ranges {
         }
     }
 
-    /// The blocks for an ACK: the one that grew last, then the others from the highest down (RFC 2018 §4).
-    pub fn blocks(&self) -> impl Iterator<Item = Block> {
+    /// Up to three blocks for an ACK: the one that grew last, then the others from the highest down (RFC 2018 §4).
+    pub fn blocks(&self) -> ([Block; 3], Count) {
+        let mut out = [Block::default(); 3];
+        let mut n = 0;
         let at = self.blocks.partition_point(|b| b.end <= self.newest);
         let newest = self.blocks.get(at).filter(|b| b.start <= self.newest);
-        let others = self.blocks.iter().rev().filter(move |b| Some(*b) != newest);
-        newest.into_iter().chain(others).copied()
+        let others = self.blocks.iter().rev().filter(|b| Some(*b) != newest);
+        for b in newest.into_iter().chain(others).take(3) {
+            out[n] = *b;
+            n += 1;
+        }
+        (out, Count::of(n))
     }
 }

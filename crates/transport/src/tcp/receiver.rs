@@ -302,11 +302,13 @@ impl Subflow {
         }
         self.pending = 0;
         self.deadline = NEVER;
-        let ack = Ack { stamp: self.stamp, seq: self.next, dsn: missing, ce: ce as u8, ..Ack::default() };
-        let duplicate = self.duplicate.take();
-        if duplicate.is_none() && (self.out_of_order.is_empty() || !config.recovery.uses_sack()) {
-            return ack;
+        let mut ack = Ack { stamp: self.stamp, seq: self.next, dsn: missing, ce: ce as u8, ..Ack::default() };
+        if config.recovery.uses_sack() && !self.out_of_order.is_empty() {
+            (ack.blocks, ack.count) = self.out_of_order.blocks();
         }
-        ack.with_sack(duplicate.into_iter().chain(self.out_of_order.blocks()))
+        if let Some(duplicate) = self.duplicate.take() {
+            ack.push_front(duplicate);
+        }
+        ack
     }
 }
