@@ -1,4 +1,4 @@
-"""Wrong input is told as the command tells it, word by word."""
+"""Wrong input gives the command's message, word by word; wrong arguments are named as in Python."""
 
 from __future__ import annotations
 
