@@ -21,7 +21,7 @@ mod time;
 
 pub use parameter::{Parameter, ParameterError, Range, Value, Values, Whole};
 pub use quantity::{Bytes, Duration, Flops, Packets, Rate};
-pub use queue::Queue;
+pub use queue::{HostQueue, Mark, Queue};
 pub use share::{Factor, Probability};
 pub use split_mix::{SplitMix, mix};
 pub use stream::Stream;
