@@ -34,6 +34,22 @@ use crate::ties::Ties;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RouteId(u32);
 
+/// How a packet leaves its host: see [`Fabric::first_hop`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FirstHop {
+    port: u32,
+    next: u32,
+    cursor: u32,
+}
+
+impl FirstHop {
+    /// The host's port.
+    #[inline]
+    pub fn port(self) -> u32 {
+        self.port
+    }
+}
+
 /// The fate of a packet.
 #[derive(Debug, Clone, Copy)]
 pub enum Arrival<P> {
@@ -224,25 +240,34 @@ impl<P: Copy> Fabric<P> {
     /// [`Fabric::advance`] returned `None`, call [`Fabric::set_now`] first.
     #[inline]
     pub fn send(&mut self, route: RouteId, header: Header, payload: P) -> bool {
+        self.first_hop(route, &header).is_some_and(|hop| self.send_by(hop, header, payload))
+    }
+
+    /// How a packet will leave its host: decided now, if the host decides. `None` if no port leads on.
+    #[inline]
+    pub fn first_hop(&mut self, route: RouteId, header: &Header) -> Option<FirstHop> {
         let row = &self.routes[route.0 as usize..][..2];
-        let mut first = row[0];
-        let id = self.packets.insert(Packet { next: row[1], cursor: route.0 + 2, header, payload });
+        let cursor = route.0 + 2;
+        let (first, second) = (row[0], row[1]);
+        if first <= LAST_PORT {
+            return Some(FirstHop { port: first, next: second, cursor });
+        }
+        match self.choose(second, first, header) {
+            Next::Port(port) => Some(FirstHop { port, next: first, cursor }),
+            Next::Here | Next::Nowhere => None,
+        }
+    }
+
+    /// Sends a packet now, by a first hop that was chosen before. False if its port drops or loses it.
+    #[inline]
+    pub fn send_by(&mut self, hop: FirstHop, header: Header, payload: P) -> bool {
+        let FirstHop { port, next, cursor } = hop;
+        let id = self.packets.insert(Packet { next, cursor, header, payload });
         if let Some(telemetry) = &mut self.telemetry {
             telemetry.begin(id);
         }
-        if first > LAST_PORT {
-            let from = row[1];
-            self.packets.get_mut(id).next = first;
-            match self.decide(from, first, id) {
-                Next::Port(port) => first = port,
-                Next::Here | Next::Nowhere => {
-                    self.packets.remove(id);
-                    return false;
-                }
-            }
-        }
-        match self.enter(first, id) {
-            Entry::Arrives(time) => self.queue.push(Event { time, entity: ARRIVALS | first, id }),
+        match self.enter(port, id) {
+            Entry::Arrives(time) => self.queue.push(Event { time, entity: ARRIVALS | port, id }),
             Entry::Settled => {}
             Entry::Dropped => {
                 self.packets.remove(id);
@@ -365,9 +390,15 @@ impl<P: Copy> Fabric<P> {
 
     #[inline]
     fn decide(&mut self, node: u32, entry: u32, id: u32) -> Next {
+        let header = self.packets.get(id).header;
+        self.choose(node, entry, &header)
+    }
+
+    #[inline]
+    fn choose(&mut self, node: u32, entry: u32, header: &Header) -> Next {
         let forwarding = self.forwarding.as_mut().expect("a forwarded route");
         let queues = Queues { ports: &self.ports, queued_ports: &self.queued_ports, now: self.now };
-        forwarding.next(node, entry & !FORWARD, &self.packets.get(id).header, &queues)
+        forwarding.next(node, entry & !FORWARD, header, &queues)
     }
 }
 

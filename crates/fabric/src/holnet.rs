@@ -47,6 +47,8 @@ pub(crate) struct Shares {
     flowlets: Flowlets,
     /// The nodes and destinations whose shares are updated.
     pub updated: Vec<[u32; 2]>,
+    /// How many updates have moved shares.
+    moves: u64,
 }
 
 const NONE: u32 = u32::MAX;
@@ -79,6 +81,7 @@ impl Shares {
             shares: Vec::new(),
             flowlets: Flowlets::default(),
             updated: Vec::new(),
+            moves: 0,
         }
     }
 
@@ -143,7 +146,13 @@ impl Shares {
     /// One update of the shares of a pair.
     pub fn update(&mut self, pair: [u32; 2], ports: &[Congested]) {
         let begin = self.start[self.place(pair)] as usize;
-        update(self.law, &self.config, &mut self.shares[begin..][..ports.len()], ports);
+        let moved = update(self.law, &self.config, &mut self.shares[begin..][..ports.len()], ports);
+        self.moves += u64::from(moved);
+    }
+
+    /// How many updates have moved shares.
+    pub fn moves(&self) -> u64 {
+        self.moves
     }
 
     fn place(&self, [node, destination]: [u32; 2]) -> usize {
@@ -167,9 +176,11 @@ fn draw(shares: &[u64], members: &[u32], draws: &mut SplitMix) -> u32 {
 ///
 /// r^in belongs to the node: r_max if any port towards the destination is congested or has a congested next
 /// hop (catalogue S36). While none is, r^in is 1 and nothing moves.
-fn update(law: Law, config: &HolnetConfig, shares: &mut [u64], ports: &[Congested]) {
+///
+/// Whether any share has moved.
+fn update(law: Law, config: &HolnetConfig, shares: &mut [u64], ports: &[Congested]) -> bool {
     if !ports.iter().any(|p| p.local || p.next_hop) {
-        return;
+        return false;
     }
     // In millionths.
     let pull = |port: &Congested| {
@@ -190,9 +201,10 @@ fn update(law: Law, config: &HolnetConfig, shares: &mut [u64], ports: &[Congeste
     }
     if shares.iter().all(|&share| share == 0) {
         shares.copy_from_slice(&old); // nowhere to go
-        return;
+        return false;
     }
     normalise(shares);
+    *shares != old[..]
 }
 
 /// Makes shares add up to [`ONE`]. The rounding error goes to the largest.

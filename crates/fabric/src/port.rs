@@ -195,6 +195,12 @@ impl Port {
         self.pace.time(bytes)
     }
 
+    /// When the last packet that it has let in will have left; maybe before now. Only for a port that is not queued.
+    #[inline]
+    pub fn busy_until(&self) -> Time {
+        self.busy_until
+    }
+
     /// Bytes that wait or are not yet on the wire at `now`, rounded up. Only for a port that is not queued.
     pub fn backlog(&self, now: Time) -> u64 {
         self.pace.bytes(self.busy_until.saturating_sub(now))

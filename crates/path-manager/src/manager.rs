@@ -125,6 +125,17 @@ pub trait PathManager: Debug + Send {
         true
     }
 
+    /// Whether it has chosen fewer subflows than there are paths, by what it knows of losses (OPN's concurrency tuning);
+    /// `None` if it never does.
+    fn limits(&self) -> Option<bool> {
+        None
+    }
+
+    /// Whether it may take new data off a subflow because of its path (OPN's traffic shifting).
+    fn shifts(&self) -> bool {
+        false
+    }
+
     /// The handshake of `subflow` is complete.
     fn handle_established(&mut self, now: Time, memory: &mut Memory, subflow: usize);
 

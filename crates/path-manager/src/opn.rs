@@ -100,6 +100,8 @@ pub struct Opn {
     timer_2: Time,
     /// The [`Memory::changes`] that the priorities reflect.
     followed: u64,
+    /// Tuning has chosen fewer subflows than there are FAST paths.
+    limits: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -126,16 +128,17 @@ impl Opn {
             timer_1: None,
             timer_2: NEVER,
             followed: 0,
+            limits: false,
         };
         opn.serve_memory(opening.now, memory);
-        opn.waiting = opn.choose(opening, memory);
+        (opn.waiting, opn.limits) = opn.choose(opening, memory);
         let first = opn.waiting.remove(0);
         opn.open(first);
         opn
     }
 
-    /// The paths of a new flow's subflows (Algorithm 1, lines 14-20).
-    fn choose(&self, opening: &Opening, memory: &Memory) -> Vec<u16> {
+    /// The paths of a new flow's subflows (Algorithm 1, lines 14-20), and whether n* makes them fewer than there are.
+    fn choose(&self, opening: &Opening, memory: &Memory) -> (Vec<u16>, bool) {
         let all = 0..opening.paths;
         let mut fast: Vec<_> = all.clone().filter(|&path| !memory.is_slow(path)).collect();
         if fast.is_empty() {
@@ -144,8 +147,9 @@ impl Opn {
         let known = self.config.tuning.as_ref().zip(memory.loss());
         let n_star = known.map_or(usize::from(opening.paths), |(tuning, loss)| tuning.n_star.subflows(loss));
         let count = n_star.min(CAP).min(fast.len());
+        let limits = n_star < fast.len().min(CAP);
         SplitMix::new(opening.stream).choose(&mut fast, count);
-        fast
+        (fast, limits)
     }
 
     fn open(&mut self, path: u16) {
@@ -222,6 +226,14 @@ impl Opn {
 }
 
 impl PathManager for Opn {
+    fn limits(&self) -> Option<bool> {
+        self.config.tuning.as_ref().map(|_| self.limits)
+    }
+
+    fn shifts(&self) -> bool {
+        self.config.shifting.is_some()
+    }
+
     fn handle_established(&mut self, now: Time, memory: &mut Memory, subflow: usize) {
         self.serve(now, memory);
         let news = self.connection.establish(subflow);

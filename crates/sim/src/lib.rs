@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 pub mod ceiling;
+mod fair_queue;
 mod flow;
 mod lifecycle;
 mod messages;
@@ -22,4 +23,4 @@ mod world;
 
 pub use recorder::{ObservedPacket, OpenedSubflow, Recording};
 pub use spec::{FlowRecord, FlowSpec, Manager, Paths, Sprayed};
-pub use world::{Packets, Step, World};
+pub use world::{Mechanisms, Packets, Step, World};

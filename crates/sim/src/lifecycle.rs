@@ -6,7 +6,7 @@ use tresse_fabric::Ecn;
 use tresse_path_manager::PathChoice;
 use tresse_transport::{Counters, Incoming, Receiver, Sender, Wire, datagram};
 
-use crate::flow::{Duties, Receiving, SUBFLOW_BITS, Sending, Way};
+use crate::flow::{Receiving, SUBFLOW_BITS, Sending, Way};
 use crate::part::{DELAYED_ACK, Part, RETRANSMISSION};
 use crate::sending::timer;
 use crate::spec::{FlowRecord, FlowSpec, Paths};
@@ -201,29 +201,15 @@ impl World {
 
 impl Part {
     fn send_datagram(&mut self, slot: u32, payload: u32) {
-        let now = self.fabric.now();
         let half = &mut self.sendings[slot as usize];
         let Sender::Datagrams(sender) = &mut half.sender else { panic!("a flow of datagrams") };
         assert!(half.is_open, "a flow that has not been stopped");
         let wire = Wire { subflow: half.peer << SUBFLOW_BITS, body: sender.send(payload).body };
         let bytes = payload + sender.config().header;
-        self.packets.sent += 1;
-        let is_recorded = half.duties.has(Duties::RECORD);
-        if is_recorded {
-            self.recorder.sent_by_sender(now, half, bytes, Ecn::NotEct, &wire);
-        }
         let way = &mut half.ways[0];
-        if self.fabric.send(way.there, way.header(bytes, Ecn::NotEct, half.class, None), wire) {
-            half.in_fabric += 1;
-            if usize::from(half.peer_part) == self.own {
-                self.receivings[half.peer as usize].expect(1, &mut self.near);
-            }
-        } else {
-            self.packets.dropped += 1;
-            if is_recorded {
-                self.recorder.drop_last();
-            }
-        }
+        let header = way.header(bytes, Ecn::NotEct, half.class, None);
+        let hop = self.fabric.first_hop(way.there, &header);
+        self.put_on_wire(slot, hop, header, wire);
     }
 
     /// A datagram has arrived.

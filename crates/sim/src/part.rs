@@ -6,10 +6,11 @@ use tresse_path_manager::Memories;
 use tresse_transport::{Body, Receiver, Wire};
 use tresse_units::{NEVER, Time};
 
+use crate::fair_queue::FairQueues;
 use crate::flow::{Duties, Receiving, SUBFLOW, SUBFLOW_BITS, Sending, WayBack};
 use crate::path_management::SentPackets;
 use crate::recorder::Recorder;
-use crate::world::Packets;
+use crate::world::{Mechanisms, Packets};
 
 /// Each subflow has two timers: the sender's (handshake, retransmission, probe, pacing; the first one's is the
 /// path manager's too) and the receiver's.
@@ -51,6 +52,7 @@ pub(crate) struct Part {
     pub own: usize,
     pub fabric: Fabric<Wire>,
     pub timers: Timers,
+    pub fair_queues: FairQueues,
     pub sendings: Vec<Sending>,
     pub receivings: Vec<Receiving>,
     /// Slots that can be reused.
@@ -59,6 +61,7 @@ pub(crate) struct Part {
     /// The knowledge of path managers about the paths between two hosts.
     pub memories: Memories<[u32; 3]>,
     pub packets: Packets,
+    pub mechanisms: Mechanisms,
     pub delivered_bytes: u64,
     /// The RTT of every ACK, by group of connections; empty if RTTs are not recorded.
     pub rtts: Vec<Histogram>,
@@ -95,6 +98,7 @@ impl Part {
         Self {
             own,
             timers: Timers::new(fabric.ties()),
+            fair_queues: FairQueues::none(fabric.ties()),
             fabric,
             sendings: Vec::new(),
             receivings: Vec::new(),
@@ -102,6 +106,7 @@ impl Part {
             free_receivings: Vec::new(),
             memories: Memories::new(),
             packets: Packets::default(),
+            mechanisms: Mechanisms::default(),
             delivered_bytes: 0,
             rtts: Vec::new(),
             recorder: Recorder::default(),
@@ -114,7 +119,7 @@ impl Part {
     /// Advances time until a message is complete, `until` is reached, or `budget` packets and timers were handled.
     pub fn advance(&mut self, until: Time, budget: u64) -> Turn {
         for _ in 0..budget {
-            let timer = self.timers.next();
+            let timer = self.next_timer();
             let limit = timer.min(until);
             let soon = soon(&self.sendings, &self.receivings);
             let complete = match self.fabric.advance(limit, soon) {
@@ -249,7 +254,21 @@ impl Part {
         self.arm_receiver(slot, i);
     }
 
+    /// When the next timer fires; [`NEVER`] if there is none.
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.timers.next().min(self.fair_queues.next())
+    }
+
+    /// When the next timer fires, and its place among those that fire then.
+    pub fn first_timer(&self) -> Option<(Time, u64)> {
+        self.timers.first().into_iter().chain(self.fair_queues.first()).min()
+    }
+
     pub fn handle_timer(&mut self) {
+        if !self.fair_queues.is_empty() && self.first_timer() == self.fair_queues.first() {
+            return self.serve_in_turn();
+        }
         let Some(timer) = self.timers.pop() else { return };
         let (name, kind) = (timer / 2, timer % 2);
         let (slot, i) = (name >> SUBFLOW_BITS, name & SUBFLOW);
@@ -348,7 +367,7 @@ impl Part {
 
     /// Nothing happens before this time on its own.
     pub fn earliest(&self) -> Time {
-        self.fabric.earliest().min(self.timers.next()).max(self.fabric.now())
+        self.fabric.earliest().min(self.next_timer()).max(self.fabric.now())
     }
 
     /// Frees the slots of a connection that has finished and has no packet on its routes, by the slot of its

@@ -94,6 +94,9 @@ impl Part {
                 half.managed.closed |= 1 << subflow;
             }
             Action::SetPriority { subflow, priority } => {
+                if let Some(shifts) = &mut self.mechanisms.path_shifts {
+                    *shifts += u64::from(half.managed.manager.shifts() && priority != Priority::Normal);
+                }
                 half.subflows().set_takes_data(subflow, priority == Priority::Normal);
             }
             Action::Reinject { subflow } => half.subflows().reinject(subflow),

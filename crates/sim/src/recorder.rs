@@ -20,7 +20,8 @@ pub struct Recording {
     pub from: Time,
     /// Before this time, ps.
     pub to: Time,
-    /// At most one more than the limit; the additional one shows that some are missing.
+    /// The first ones; and then those of the same instant as the last, of which at least one shows that some are
+    /// missing. So it does not depend on the order of an instant which are among the first.
     pub limit: u64,
 }
 
@@ -69,8 +70,9 @@ pub(crate) struct Recorder {
     what: Option<Arc<Recording>>,
     seen: Vec<ObservedPacket>,
     opened: Vec<OpenedSubflow>,
-    /// How many were recorded, including those already taken.
+    /// How many were recorded, including those already taken; and when the last one was.
     count: u64,
+    last: Time,
     /// Whether the last sent packet was recorded.
     is_fresh: bool,
 }
@@ -149,10 +151,11 @@ impl Recorder {
         wire: &Wire,
     ) -> bool {
         let Some(what) = &self.what else { return false };
-        if self.is_full() || !(what.from..what.to).contains(&time) {
+        if (self.is_full() && time > self.last) || !(what.from..what.to).contains(&time) {
             return false;
         }
         self.count += 1;
+        self.last = time;
         let payload = match wire.body {
             Body::Segment(_) | Body::Sprayed(_) | Body::Datagram => bytes.saturating_sub(known.config.header),
             Body::Ack(_) | Body::Answer(_) | Body::Handshake(..) => 0,

@@ -1,6 +1,6 @@
 //! The output of connections to the fabric: segments and ACKs, and the timers that follow them.
 
-use tresse_fabric::{Ecn, Header};
+use tresse_fabric::{Ecn, FirstHop, Header};
 use tresse_transport::{Body, Origin, Wire};
 
 use crate::flow::{Duties, SUBFLOW_BITS};
@@ -12,46 +12,59 @@ impl Part {
     #[inline]
     pub(crate) fn send_packets(&mut self, slot: u32, sent: &mut SentPackets) -> u64 {
         let now = self.fabric.now();
-        let half = &mut self.sendings[slot as usize];
-        let config = half.sender.config();
-        let (header, small) = (config.header, config.ack);
+        let config = self.sendings[slot as usize].sender.config();
+        let (overhead, small) = (config.header, config.ack);
         let ecn = if config.ecn { Ecn::Ect } else { Ecn::NotEct };
         let mut used = 0u64;
-        while let Some(packet) = half.sender.poll_transmit(now) {
+        loop {
+            let half = &mut self.sendings[slot as usize];
+            let Some(packet) = half.sender.poll_transmit(now) else { return used };
             let subflow = packet.subflow;
             let wire = Wire { subflow: half.peer << SUBFLOW_BITS | subflow as u32, body: packet.body };
             used |= 1 << subflow;
-            let duties = half.duties;
-            if duties.any() {
+            if half.duties.any() {
                 half.rehash_if_asked(subflow);
-                if duties.has(Duties::MANAGE) {
+                if half.duties.has(Duties::MANAGE) {
                     sent.note(subflow, packet.origin, packet.payload);
                 }
             }
-            let (bytes, ecn) = match packet.origin {
-                Origin::Handshake => (small, Ecn::NotEct),
-                Origin::New | Origin::Reinjected | Origin::Retransmitted => (packet.payload + header, ecn),
+            let (bytes, ecn, is_data) = match packet.origin {
+                Origin::Handshake => (small, Ecn::NotEct, false),
+                Origin::New | Origin::Reinjected | Origin::Retransmitted => {
+                    (packet.payload + overhead, ecn, true)
+                }
             };
-            self.packets.sent += 1;
-            if duties.has(Duties::RECORD) {
-                self.recorder.sent_by_sender(now, half, bytes, ecn, &wire);
-            }
             let way = &mut half.ways[subflow];
             let path = wire.body.path();
             let header = way.header(bytes, ecn, half.class, path);
-            if self.fabric.send(way.there(path), header, wire) {
-                half.in_fabric += 1;
-                if !self.is_whole && usize::from(half.peer_part) == self.own {
-                    self.receivings[half.peer as usize].expect(1, &mut self.near);
-                }
-            } else {
-                self.packets.dropped += 1;
-                if duties.has(Duties::RECORD) {
-                    self.recorder.drop_last();
-                }
+            let hop = self.fabric.first_hop(way.there(path), &header);
+            if is_data && !self.fair_queues.is_empty() && self.wait_in_turn(slot, hop, header, wire) {
+                continue;
+            }
+            self.put_on_wire(slot, hop, header, wire);
+        }
+    }
+
+    /// Sends a packet of the sending half in `slot` by `hop`; without one, it is lost.
+    #[inline]
+    pub(crate) fn put_on_wire(&mut self, slot: u32, hop: Option<FirstHop>, header: Header, wire: Wire) {
+        let half = &mut self.sendings[slot as usize];
+        self.packets.sent += 1;
+        let is_recorded = half.duties.has(Duties::RECORD);
+        if is_recorded {
+            self.recorder.sent_by_sender(self.fabric.now(), half, header.bytes.into(), header.ecn, &wire);
+        }
+        if hop.is_some_and(|hop| self.fabric.send_by(hop, header, wire)) {
+            half.in_fabric += 1;
+            if !self.is_whole && usize::from(half.peer_part) == self.own {
+                self.receivings[half.peer as usize].expect(1, &mut self.near);
+            }
+        } else {
+            self.packets.dropped += 1;
+            if is_recorded {
+                self.recorder.drop_last();
             }
         }
-        used
     }
 
     #[inline]

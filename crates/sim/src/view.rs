@@ -4,7 +4,7 @@ use tresse_fabric::{Deadlock, Fabric, PfcCounters, Port};
 use tresse_transport::{Incoming, Receiver, Sender, Wire};
 use tresse_units::Time;
 
-use crate::world::{Packets, World};
+use crate::world::{Mechanisms, Packets, World};
 
 impl World {
     /// Simulated time.
@@ -21,6 +21,15 @@ impl World {
             dropped: a.dropped + b.dropped,
         };
         self.parts.iter().map(|part| part.packets).fold(Packets::default(), add)
+    }
+
+    /// How often mechanisms have acted.
+    pub fn mechanisms(&self) -> Mechanisms {
+        let parts = self
+            .parts
+            .iter()
+            .map(|part| Mechanisms { share_moves: part.fabric.share_moves(), ..part.mechanisms });
+        parts.fold(Mechanisms::default(), std::ops::Add::add)
     }
 
     /// Payload that has arrived, bytes, including duplicates.
@@ -55,7 +64,8 @@ impl World {
 
     /// Packets now waiting in a port.
     pub fn waiting(&self, port: u32) -> u64 {
-        self.fabric_of(port).waiting(port)
+        let part = &self.parts[self.part_of(port)];
+        part.fabric.waiting(port) + part.fair_queues.waiting(port)
     }
 
     /// The effects of flow control on a port.
@@ -76,8 +86,11 @@ impl World {
     }
 
     fn fabric_of(&self, port: u32) -> &Fabric<Wire> {
-        let part = self.windows.as_ref().map_or(0, |windows| windows.cut().of_port(port));
-        &self.parts[part].fabric
+        &self.parts[self.part_of(port)].fabric
+    }
+
+    fn part_of(&self, port: u32) -> usize {
+        self.windows.as_ref().map_or(0, |windows| windows.cut().of_port(port))
     }
 
     /// The number of parts; 1 if the world is not divided.

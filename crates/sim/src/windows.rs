@@ -154,7 +154,7 @@ impl Part {
         if let Some((time, rank)) = self.fabric.peek(limit) {
             return Some((time, false, rank.into()));
         }
-        let (time, place) = self.timers.first()?;
+        let (time, place) = self.first_timer()?;
         (time <= limit).then_some((time, true, place))
     }
 

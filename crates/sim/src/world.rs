@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use tresse_controllers::Signal;
 use tresse_fabric::{Cut, Fabric, Header, Histogram, PortConfig};
 use tresse_transport::{Config, Receiver, Sender, Wire, spray, tcp};
@@ -22,6 +23,29 @@ pub struct Packets {
     pub delivered: u64,
     /// Dropped by a port.
     pub dropped: u64,
+}
+
+/// How often mechanisms that may have nothing to do have acted; `None` of those that are not there, or not known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mechanisms {
+    /// Updates of HOLNET's balancers that moved shares.
+    pub share_moves: Option<u64>,
+    /// How often a path manager has taken new data off a subflow because of its path.
+    pub path_shifts: Option<u64>,
+    /// Connections for which a path manager chose fewer subflows than there were paths, by what it knew of losses.
+    pub tuned_flows: Option<u64>,
+}
+
+impl std::ops::Add for Mechanisms {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a + b.unwrap_or(0)));
+        Self {
+            share_moves: sum(self.share_moves, other.share_moves),
+            path_shifts: sum(self.path_shifts, other.path_shifts),
+            tuned_flows: sum(self.tuned_flows, other.tuned_flows),
+        }
+    }
 }
 
 /// Why [`World::advance`] returned.
@@ -105,6 +129,15 @@ impl World {
         self
     }
 
+    /// Makes these ports of hosts fair: each has a queue for every subflow, serves them in turn, and holds back a
+    /// subflow of which as much waits as its transport allows ([`Config::port_limit`]). Datagrams, ACKs and
+    /// handshakes go first. To be called before the first connection is started.
+    #[must_use]
+    pub fn with_fair_ports(mut self, ports: &[u32]) -> Self {
+        self.parts.iter_mut().for_each(|part| part.fair_queues.serve(ports));
+        self
+    }
+
     /// The RTTs by group, ps: from the sending of the first packet that an ACK answers until the arrival of the
     /// ACK.
     pub fn rtts(&self) -> Vec<Histogram> {
@@ -147,6 +180,12 @@ impl World {
         let memory = part.memories.id(spec.manager.memory(spec.hosts, spec.paths.count()));
         let opening = spec.paths.opening(part.fabric.now(), spec.stream);
         let manager = spec.manager.open(&opening, &mut part.memories[memory]);
+        part.mechanisms = part.mechanisms
+            + Mechanisms {
+                share_moves: None,
+                path_shifts: manager.shifts().then_some(0),
+                tuned_flows: manager.limits().map(u64::from),
+            };
         let has_rtts = !part.rtts.is_empty();
         let recorded = spec.hosts.map(|host| self.records(host));
         let signals = spec.scheme.controller().signals();

@@ -75,6 +75,36 @@ pub enum Scheduler {
     Linux,
 }
 
+/// The receive buffer of a whole connection (RFC 8684 §3.3.1). The application reads at once, so only data that is out of
+/// the connection's order takes room, and new data may be in flight up to this much beyond the DATA_ACK.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReceiveBuffer {
+    /// Its size, bytes of payload; at least a full segment. Only whole segments go in, and a message's last one takes as
+    /// much room as the others.
+    pub bytes: u64,
+    /// What the sender does about data that keeps its window closed.
+    pub blocked: Blocked,
+}
+
+impl ReceiveBuffer {
+    /// How many segments it holds.
+    pub(crate) fn segments(self, mss: u32) -> u32 {
+        u32::try_from(self.bytes / u64::from(mss)).unwrap_or(u32::MAX).max(1)
+    }
+}
+
+/// What a sender does when data on one subflow keeps the connection's receive window closed, and others have room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blocked {
+    /// It waits. If a retransmission timeout passes on the subflow with the first missing data, a subflow without
+    /// anything in flight sends this data too (Linux's `__mptcp_retrans`).
+    Wait,
+    /// A subflow with room sends the first missing data too, if it is much faster than the one that had it, which gets
+    /// half its window; after a timeout, all data in flight on a subflow goes on others (`mptcp_rcv_buf_optimization` and
+    /// `mptcp_sub_retransmit_timer` in the MPTCP kernel 0.8x; Raiciu et al., NSDI 2012, §4.2).
+    Reinject,
+}
+
 /// When the receiver sends an ACK (catalogue 0.2). A gap, a change of CE (with RFC 3168's echo:
 /// the first mark) and the last segment of a message are ACKed at once in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,6 +194,11 @@ pub struct Config {
     pub grow_in_cwr: bool,
     /// The most segments in flight on a subflow, a fixed receive window; at least 1.
     pub receive_window: u32,
+    /// The receive buffer of the connection; `None`: unlimited. Sprayed connections have none.
+    pub receive_buffer: Option<ReceiveBuffer>,
+    /// A subflow waits when this many bytes of its packets wait in a host's port that serves subflows in turn; at least
+    /// 1, which is one packet. For TCP, what takes 1 ms at its pacing rate is enough (Linux's `tcp_small_queue_check`).
+    pub port_limit: u64,
     /// Where new data goes.
     pub scheduler: Scheduler,
     /// Whether data packets are ECN-capable.
@@ -206,6 +241,8 @@ impl Default for Config {
             floor: None,
             grow_in_cwr: false,
             receive_window: CWND_LIMIT - 1,
+            receive_buffer: None,
+            port_limit: 1 << 20,
             scheduler: Scheduler::LowestRtt,
             ecn: false,
             ect_acks: false,

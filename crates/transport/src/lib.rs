@@ -20,7 +20,9 @@ pub mod tcp;
 mod transmit;
 mod wire;
 
-pub use config::{Config, DelayedAck, Echo, Gro, Plb, Recovery, Reduction, Scheduler};
+pub use config::{
+    Blocked, Config, DelayedAck, Echo, Gro, Plb, ReceiveBuffer, Recovery, Reduction, Scheduler,
+};
 pub use counters::Counters;
 pub use message::Incoming;
 pub use receiver::{Receiver, Replies};

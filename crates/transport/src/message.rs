@@ -54,24 +54,38 @@ pub(crate) struct Outgoing {
     last: Message,
     /// Earlier ones that may be sent again.
     earlier: Option<Box<Messages>>,
-    /// Segments below this one may be sent: the application has written them.
+    /// Segments below this one were written by the application.
     written: u32,
+    /// How many segments from the first missing one on the receiver has room for.
+    window: u32,
 }
 
 impl Outgoing {
-    /// One message of `bytes`, all written.
+    /// One message of `bytes`, all written, to a receiver with unlimited room.
     ///
     /// # Panics
     /// As [`Message::first`].
     pub fn new(bytes: u64, mss: u32) -> Self {
         let last = Message::first(bytes, mss);
-        Self { mss, last, earlier: None, written: last.end }
+        Self { mss, last, earlier: None, written: last.end, window: u32::MAX }
     }
 
-    /// Segments below this one may be sent.
+    /// To a receiver with room for `window` segments.
+    pub fn within(self, window: u32) -> Self {
+        Self { window, ..self }
+    }
+
+    /// Segments below this one were written by the application.
     #[inline]
     pub fn written(&self) -> u32 {
         self.written
+    }
+
+    /// Segments below this one may be sent: they are written, and the receiver has room for them if `una` is the first
+    /// one that it misses.
+    #[inline]
+    pub fn sendable(&self, una: u32) -> u32 {
+        self.written.min(una.saturating_add(self.window))
     }
 
     /// The application has written only the first `bytes` of the last message, no fewer than before.

@@ -90,6 +90,25 @@ impl Sender {
         }
     }
 
+    /// Whether `subflow` is held back because enough of its packets wait in the host's own port. It then sends nothing.
+    /// Afterwards call [`Sender::poll_transmit`].
+    pub fn hold(&mut self, subflow: usize, held: bool) {
+        match self {
+            Self::Tcp(sender) => sender.hold(subflow, held),
+            Self::Sprayed(sender) => sender.hold(held),
+            Self::Datagrams(_) => {}
+        }
+    }
+
+    /// How many bytes of packets of `subflow` wait in the host's own port before it is held back, if that port serves
+    /// subflows in turn.
+    pub fn port_limit(&self, subflow: usize) -> u64 {
+        match self {
+            Self::Tcp(sender) => sender.port_limit(subflow),
+            Self::Sprayed(_) | Self::Datagrams(_) => self.config().port_limit,
+        }
+    }
+
     /// What this host knows about congestion on the path of `subflow`: see [`tcp::Sender::hear`].
     pub fn hear(&mut self, subflow: usize, local: bool, next_hop: bool) {
         if let Self::Tcp(sender) = self {

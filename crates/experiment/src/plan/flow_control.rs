@@ -49,8 +49,8 @@ impl FlowControl {
         if fabric.topology == VIRTUAL_HOSTS.name {
             return cannot("virtual switches are programs in hosts and do not pause: use another topology");
         }
-        if fabric.host_queue != Queue::Unlimited {
-            let message = "a host that is paused keeps what its connections send: set host_queue = \"unlimited\" with `pfc`";
+        if fabric.host_limit() != Queue::Unlimited {
+            let message = "a host that is paused keeps what its connections send: set host_queue = \"fq\" or \"unlimited\" with `pfc`";
             return Err(wrong("host_queue", message));
         }
         let headroom = headroom.map(|own| own.0);

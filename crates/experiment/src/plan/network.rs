@@ -1,20 +1,24 @@
 //! From `[fabric]` to a network, and how the paths of packets are chosen on its topology.
 
+use std::borrow::Cow;
+
 use tresse_fabric::balancers::{self, Declaration};
 use tresse_fabric::{
     Balancing, Exclusive, Feedback, FixedPaths, FlagConfig, ShortestPaths, Spread, Threshold, Topology,
 };
-use tresse_units::Queue;
+use tresse_units::{Mark, Queue};
 
 use crate::diagnostic::{Diagnostic, Wrong, wrong};
+use crate::plan::bdp::{Bdp, PacketSizes};
 use crate::plan::single_links::links;
 use crate::plan::topologies::virtual_hosts::VIRTUAL_HOSTS;
 use crate::plan::topologies::{self, OwnRoutes};
-use crate::read::Loaded;
+use crate::read::{Loaded, graph_file};
 use crate::schema::fabric::{Distinct, Fabric, FlagFeedback, Flags};
 use crate::schema::link_events::ChangeKey;
 use crate::schema::routing::{Choice, RoutingKey};
 use crate::schema::scheme::Scheme;
+use crate::schema::transport::HostProfile;
 
 /// How the paths of packets are chosen.
 #[derive(Debug, Clone)]
@@ -114,16 +118,39 @@ pub(crate) fn flags(f: &Fabric, routing: &Routing) -> Result<Option<FlagConfig>,
     Ok(own.or(balancers).map(|flags| FlagConfig { unlimited, ..flags }))
 }
 
+/// Whether `[fabric]` says what a host's NIC is like, for hosts of this profile.
+///
+/// # Errors
+/// What is missing or contradicts, and the key of `[fabric]`.
+pub(crate) fn check_hosts(f: &Fabric, profile: Option<HostProfile>) -> Result<(), Wrong> {
+    if f.host_queue.is_none() && !profile.is_some_and(HostProfile::has_fair_hosts) {
+        let message = "`host_queue` is missing: such as host_queue = \"100pkt\" for one queue, or \"fq\" for one per subflow, \
+                       which is the default with the profiles \"linux\" and \"spray\"";
+        return Err(Wrong::key("fabric", message.to_owned()));
+    }
+    let of_one_queue = [("host_mark", f.host_mark), ("host_flag", Mark::Length(f.host_flag))];
+    match of_one_queue.into_iter().find(|(_, length)| f.has_fair_hosts() && *length != Mark::UNLIMITED) {
+        Some((key, length)) => Err(wrong(
+            key,
+            format!(
+                "{length}: hosts serve their subflows in turn and hold them back, so there is no queue to measure: \
+                 leave out this key, or set `host_queue` to the limit of one queue"
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
 /// The length from which on a host's own queue is flagged, if it has no limit.
 fn host_flag(f: &Fabric) -> Result<Threshold, String> {
     match f.host_flag {
         Queue::Packets(0) | Queue::Bytes(0) => {
             Err(format!("{}: an empty queue is not congested", f.host_flag))
         }
-        length if length != Queue::Unlimited && f.host_queue != Queue::Unlimited => Err(format!(
+        length if length != Queue::Unlimited && f.host_limit() != Queue::Unlimited => Err(format!(
             "{length}: hosts' queues have a limit, {}, which already sets when they are flagged; \
              leave out this key, or set host_queue = \"unlimited\"",
-            f.host_queue
+            f.host_limit()
         )),
         length => Ok(length.into()),
     }
@@ -154,10 +181,30 @@ fn limited(topology: &Topology) -> Result<(), Wrong> {
 /// # Errors
 /// The error in `[fabric]`, with its location.
 pub fn topology(loaded: &Loaded) -> Result<Topology, Diagnostic> {
+    let loaded = &*in_bytes(loaded)?;
+    build_of(loaded).map(|(topology, _)| topology)
+}
+
+fn build_of(loaded: &Loaded) -> Result<(Topology, Routing), Diagnostic> {
     let experiment = &loaded.experiment;
-    let built = build(&experiment.fabric, &experiment.changes);
-    let (topology, _) = built.map_err(|e| loaded.error(e))?;
-    Ok(topology)
+    build(&experiment.fabric, &experiment.changes).map_err(|e| loaded.error(e))
+}
+
+/// The experiment with those thresholds in bytes that are multiples of its network's BDP.
+///
+/// # Errors
+/// If there are any: an error in `[fabric]` or `[transport]`, with its location.
+pub fn in_bytes(loaded: &Loaded) -> Result<Cow<'_, Loaded>, Diagnostic> {
+    if !loaded.experiment.fabric.has_multiples() {
+        return Ok(Cow::Borrowed(loaded));
+    }
+    let (topology, _) = build_of(loaded)?;
+    let sizes = PacketSizes::of(loaded)?;
+    let mut own = loaded.clone();
+    own.experiment.fabric = own.experiment.fabric.in_bytes(Bdp::of(&topology, sizes), sizes);
+    // The links of a file have the thresholds of `[fabric]`.
+    graph_file::read(&mut own)?;
+    Ok(Cow::Owned(own))
 }
 
 /// The routing of a fabric that names none.

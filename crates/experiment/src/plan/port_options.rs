@@ -7,7 +7,7 @@ use tresse_fabric::{
     ClassConfig, ClassMark, MAX_CLASSES, PfcConfig, PoolConfig, PortConfig, Processing, QueuedPortConfig,
     RedConfig, Threshold, Topology,
 };
-use tresse_units::{Bytes, Duration, Queue, Time};
+use tresse_units::{Bytes, Duration, Mark, Queue, Time};
 
 use crate::diagnostic::{Wrong, wrong};
 use crate::plan::flow_control::FlowControl;
@@ -43,6 +43,7 @@ pub struct PortOptions {
     trim: Option<u16>,
     mark_at: MarkAt,
     flow_control: Option<FlowControl>,
+    has_fair_hosts: bool,
 }
 
 impl PortOptions {
@@ -74,8 +75,17 @@ impl PortOptions {
         }
         let trim = fabric.trim.map(|size| trim(fabric, size, packet)).transpose()?;
         let flow_control = FlowControl::new(fabric, packet)?;
-        let mark_at = fabric.mark_at;
-        Ok(Self { processing: processing.0, drop_until, red, classes, pool, trim, mark_at, flow_control })
+        Ok(Self {
+            processing: processing.0,
+            drop_until,
+            red,
+            classes,
+            pool,
+            trim,
+            mark_at: fabric.mark_at,
+            flow_control,
+            has_fair_hosts: fabric.has_fair_hosts(),
+        })
     }
 
     /// How many classes there are, at least 1.
@@ -91,6 +101,13 @@ impl PortOptions {
     /// Whether switches pause ports.
     pub fn pauses(&self) -> bool {
         self.flow_control.is_some()
+    }
+
+    /// The ports of `topology` that serve their subflows in turn: those of hosts, or none.
+    pub fn fair_ports(&self, topology: &Topology) -> Vec<u32> {
+        let ends = (0..).zip(&topology.network.ends);
+        let hosts = ends.filter(|(_, [node, _])| self.has_fair_hosts && *node < topology.network.hosts);
+        hosts.map(|(port, _)| port).collect()
     }
 
     /// The ports of `topology` with these options; `seed` names their random streams. Only switches have these
@@ -252,12 +269,12 @@ fn classes(fabric: &Fabric, layers: &[Arc<str>], class: &Class) -> Result<Vec<Cl
     let limits =
         queue.ok_or("its `queue`, or that of all classes in [fabric], is missing")?.layers(layers)?;
     let marks = class.mark.as_ref().unwrap_or(&fabric.mark).layers(layers)?;
-    let config = |(limit, mark): (Queue, Queue)| ClassConfig {
+    let config = |(limit, mark): (Queue, Mark)| ClassConfig {
         quantum: class.quantum.0 as u32,
         limit: limit.into(),
         mark: match class.share {
             Some(Share { rtt, lambda }) => ClassMark::Share { rtt: rtt.0, lambda: lambda.thousandths() },
-            None => ClassMark::Above(mark.into()),
+            None => ClassMark::Above(mark.length().into()),
         },
     };
     Ok(limits.into_iter().zip(marks).map(config).collect())

@@ -75,7 +75,9 @@ impl LinkSetting {
         self.rate.map_or(Ok(()), check_rate).map_err(|e| Wrong::key("rate", e))?;
         self.delay.map_or(Ok(()), check_delay).map_err(|e| Wrong::key("delay", e))?;
         self.loss.map_or(Ok(()), check_loss).map_err(|e| Wrong::key("loss", e))?;
-        let queue = [("queue", self.queue), ("mark", self.mark)].into_iter().find(|(_, q)| q.is_some());
+        let queue = [("queue", self.queue.is_some()), ("mark", self.mark.is_some())]
+            .into_iter()
+            .find(|(_, own)| *own);
         match queue {
             Some((key, _)) if !f.classes.is_empty() => Err(Wrong::key(
                 key,
@@ -101,7 +103,7 @@ impl LinkSetting {
         }
         if !is_nic {
             config.limit = self.queue.map_or(config.limit, Into::into);
-            config.mark = self.mark.map_or(config.mark, Into::into);
+            config.mark = self.mark.map_or(config.mark, |mark| mark.length().into());
             config.red = red;
         }
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
-use tresse_fabric::Graph;
-use tresse_units::{Bytes, Duration, Probability, Queue, Rate};
+use tresse_fabric::{Graph, Threshold};
+use tresse_units::{Bytes, Duration, HostQueue, Mark, Probability, Queue, Rate};
 
 use crate::schema::links::LinkSetting;
 use crate::schema::ports::{Buffer, Class, MarkAt, Pfc, Red};
@@ -35,18 +35,21 @@ pub struct Fabric {
     /// this. Above 0 and below `queue`, in its unit. Default: a packet is dropped only if it finds the queue full.
     /// The same applies to layers that a table leaves out.
     pub drop_until: Option<Layered<Queue>>,
-    /// K: an arriving ECN-capable packet is marked if the queue is longer than this.
+    /// K: an arriving ECN-capable packet is marked if the queue is longer than this. In packets, in bytes, or as a
+    /// multiple of the network's bandwidth-delay product, such as "0.17BDP".
     #[serde(default = "unlimited")]
-    pub mark: Layered<Queue>,
-    /// The queue in a host's NIC.
-    pub host_queue: Queue,
+    pub mark: Layered<Mark>,
+    /// The queue in a host's NIC: "fq", one for each subflow, served in turn, which hold back a subflow when it has
+    /// enough packets there (`port_limit`); or the limit of one queue for all. Default with the profiles "linux" and
+    /// "spray": "fq"; otherwise it is required.
+    pub host_queue: Option<HostQueue>,
     /// With congestion flags and an unlimited `host_queue`: the queue length from which on a host's own port counts
     /// as congested; for ports with a limit, a share of the limit decides.
     #[serde(default = "unlimited_queue")]
     pub host_flag: Queue,
-    /// K in a host's NIC.
-    #[serde(default = "unlimited_queue")]
-    pub host_mark: Queue,
+    /// K in a host's NIC, for one queue.
+    #[serde(default = "unlimited_mark")]
+    pub host_mark: Mark,
     /// A host spends a random time on each packet that it sends, uniform from 0 to less than this; no
     /// packet overtakes another. At most 1000s. Default: no time.
     pub host_processing: Option<Duration>,
@@ -93,6 +96,32 @@ pub struct Fabric {
 }
 
 impl Fabric {
+    /// Limit and K of the port of a host's NIC; if it serves subflows in turn, packets wait in front of it.
+    pub(crate) fn host_port(&self) -> (Threshold, Threshold) {
+        (self.host_limit().into(), self.host_mark.length().into())
+    }
+
+    /// The limit of the one queue in a host's NIC.
+    pub(crate) fn host_limit(&self) -> Queue {
+        match self.host_queue {
+            Some(HostQueue::Fifo(limit)) => limit,
+            Some(HostQueue::Fq) | None => Queue::Unlimited,
+        }
+    }
+
+    /// Whether hosts serve their subflows in turn.
+    pub fn has_fair_hosts(&self) -> bool {
+        !matches!(self.host_queue, Some(HostQueue::Fifo(_)))
+    }
+
+    /// Every threshold for marks.
+    pub(crate) fn marks(&mut self) -> Vec<&mut Mark> {
+        let layered = std::iter::once(&mut self.mark);
+        let layered = layered.chain(self.classes.iter_mut().filter_map(|class| class.mark.as_mut()));
+        let links = self.links.iter_mut().filter_map(|link| link.mark.as_mut());
+        layered.flat_map(Layered::values).chain(links).chain([&mut self.host_mark]).collect()
+    }
+
     /// The file with the network, for topology "file".
     pub fn file(&self) -> Option<&str> {
         self.own.get("file").and_then(Value::as_str).filter(|_| self.topology == "file")
@@ -103,8 +132,12 @@ fn lossless() -> Layered<Probability> {
     Layered::All(Probability::ZERO)
 }
 
-fn unlimited() -> Layered<Queue> {
-    Layered::All(Queue::Unlimited)
+fn unlimited() -> Layered<Mark> {
+    Layered::All(Mark::UNLIMITED)
+}
+
+fn unlimited_mark() -> Mark {
+    Mark::UNLIMITED
 }
 
 fn unlimited_queue() -> Queue {

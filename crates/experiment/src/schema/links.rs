@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_fabric::Probability as PortProbability;
-use tresse_units::{Duration, Probability, Queue, Rate};
+use tresse_units::{Duration, Mark, Probability, Queue, Rate};
 
 use crate::schema::bounds::{LONGEST, RATES};
 
@@ -25,7 +25,7 @@ pub struct LinkSetting {
     /// The size of the queues in its switches' ports; a host's NIC has `fabric.host_queue`.
     pub queue: Option<Queue>,
     /// K in its switches' ports.
-    pub mark: Option<Queue>,
+    pub mark: Option<Mark>,
     /// RED's thresholds in its switches' ports; everything else about RED is as in `fabric.red`.
     pub red: Option<RedRange>,
     /// The probability that its ports lose an arriving packet: 0 to less than 1.

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_fabric::RedConfig;
-use tresse_units::{Bytes, Duration, Factor, Probability, Queue};
+use tresse_units::{Bytes, Duration, Factor, Mark, Probability, Queue};
 
 use crate::schema::fabric::Layered;
 
@@ -101,7 +101,7 @@ pub struct Class {
     /// The limit of its queue: an arriving packet is dropped if the queue is this long. Default: `fabric.queue`.
     pub queue: Option<Layered<Queue>>,
     /// Its K. Default: as `share` says, otherwise `fabric.mark`.
-    pub mark: Option<Layered<Queue>>,
+    pub mark: Option<Layered<Mark>>,
     /// Makes its K follow its share of the port's rate.
     pub share: Option<Share>,
 }

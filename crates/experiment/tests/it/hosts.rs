@@ -2,7 +2,7 @@
 
 use tresse_controllers::INFINITE_SSTHRESH;
 use tresse_experiment::{Profile, Source, find, load, resolve};
-use tresse_transport::{Config, Gro, Recovery, Reduction, Scheduler};
+use tresse_transport::{Blocked, Config, Gro, Recovery, Reduction, Scheduler};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 
 /// The transport of XMP's table 1 with `keys` in place of its own, under LIA.
@@ -47,6 +47,27 @@ fn the_ns2_profile_is_ns2s() {
     assert_eq!((config.recovery, config.reduction), (Recovery::Sack, Reduction::Immediate));
     assert_eq!(config.delayed_ack.every, 1);
     assert!(config.handshake && !config.pacing);
+}
+
+#[test]
+fn a_receive_buffer_is_of_tcp_and_holds_a_segment() {
+    let with = |keys: &str| config(&format!("profile = \"ns2\"\n{keys}"));
+    assert_eq!(with("").expect("valid").receive_buffer, None);
+    let buffer = |keys: &str| with(keys).expect("valid").receive_buffer.expect("there is one");
+    let wait = buffer("receive_buffer = \"40kB\"");
+    assert_eq!((wait.bytes, wait.blocked), (40_000, Blocked::Wait));
+    assert_eq!(wait, buffer("receive_buffer = \"40kB\"\nblocked = \"wait\""));
+    assert_eq!(buffer("receive_buffer = \"1kB\"\nblocked = \"reinject\"").blocked, Blocked::Reinject);
+    for (keys, expected) in [
+        ("profile = \"ns3\"\nreceive_buffer = \"1459B\"", "at least one full segment (mss)"),
+        ("profile = \"ns3\"\nreceive_buffer = \"10pkt\"", "10pkt"),
+        ("profile = \"ns3\"\nblocked = \"wait\"", "nothing is blocked without a receive_buffer"),
+        ("profile = \"ns3\"\nreceive_buffer = \"1MB\"\nblocked = \"stop\"", "expected `wait` or `reinject`"),
+        ("profile = \"spray\"\nreceive_buffer = \"1MB\"", "with profile = \"spray\""),
+    ] {
+        let message = config(keys).expect_err(keys);
+        assert!(message.contains(expected), "{keys}: {message}");
+    }
 }
 
 #[test]
@@ -130,14 +151,18 @@ fn a_scheme_lays_its_keys_over_those_of_all() {
     assert!(a.plb.is_some() && b.plb.is_none());
 }
 
+/// Trap 2 of docs/fair.md: a timeout for all was set, and a network card that repairs losses in 100 us waited for it.
 #[test]
-fn a_key_comes_before_each_profile() {
+fn a_scheme_with_its_own_profile_takes_nothing_from_the_others() {
     let common = "profile = \"ns3\"\nrto_min = \"10ms\"\nhandshake = false";
     let [linux, ns3] = schemes(common, "profile = \"linux\"\ninitial_window = \"4pkt\"").expect("valid");
     assert_eq!((linux.recovery, ns3.recovery), (Recovery::Rack, Recovery::NewReno));
     assert_eq!((linux.initial_window, ns3.initial_window), (4, 1));
-    assert_eq!((linux.rto_min, linux.handshake), (10 * MILLISECOND, false), "as [transport] says");
-    assert_eq!(linux.rto_max, 120 * SECOND, "as the nearer profile says");
+    assert_eq!((linux.rto_min, linux.handshake), (200 * MILLISECOND, true), "as its profile says");
+    assert_eq!((ns3.rto_min, ns3.handshake), (10 * MILLISECOND, false), "as [transport] says");
+    assert_eq!(linux.rto_max, 120 * SECOND, "as its profile says");
+    let [keys, other] = schemes(common, "initial_window = \"4pkt\"").expect("valid");
+    assert_eq!((keys.rto_min, other.rto_min), (10 * MILLISECOND, 10 * MILLISECOND), "of both");
 }
 
 #[test]
@@ -151,7 +176,7 @@ fn what_is_wrong_in_a_scheme_is_found_there() {
         (ns3, "plb = { rounds = 6 }", "plb = ", "plb has no parameter `rounds`"),
         (ns3, "rto_max = \"100ms\"", "[schemes.a.transport]", "rto_min: 200ms: a timeout is above 0"),
         (ns3, "rto = \"1s\"", "rto = ", "unknown key `rto`"),
-        (keys, "profile = \"linux\"", "profile = ", "keys override profiles"),
+        (ns3, "profile = \"linux\"\nmss = \"70000B\"", "mss = ", "1 to 65535 bytes"),
         ("profile = \"ns3\"\nplb = \"on\"", "tso = \"4pkt\"", "", "schemes.b.ecn: PLB counts marks"),
     ] {
         let message = schemes(common, own).expect_err(own);
@@ -164,6 +189,8 @@ fn what_is_wrong_in_a_scheme_is_found_there() {
         "{deaf}"
     );
     schemes(ns3, "[schemes.c]\ncontroller = \"lia\"\necho = \"dctcp\"\necn = true").expect("it sees marks");
+    let [linux, other] = schemes(keys, "profile = \"linux\"").expect("valid");
+    assert_eq!((linux.mss, other.mss), (1448, 1460));
     let small = schemes(keys, "mss = \"100B\"").expect("valid");
     assert_eq!(small.map(|c| c.mss), [100, 1460]);
 }

@@ -27,9 +27,24 @@ impl<P: Copy> Fabric<P> {
         port.queued().map_or_else(|| port.busy(self.now), |s| self.queued_ports[s].busy(self.now))
     }
 
+    /// How many updates of HOLNET's balancers have moved shares; `None` without such a balancer.
+    pub fn share_moves(&self) -> Option<u64> {
+        self.forwarding.as_ref()?.share_moves()
+    }
+
     /// Packets that wait in a port now.
     pub fn waiting(&self, port: u32) -> u64 {
         let port = &self.ports[port as usize];
         port.queued().map_or_else(|| port.waiting(self.now), |s| self.queued_ports[s].waiting())
+    }
+
+    /// When a port's link would be free for a packet of `bytes`, if nothing else entered the port before; now, if it is
+    /// free. A port that is paused is worth asking again then. A failed link is free: it loses what it gets.
+    pub fn free_at(&self, port: u32, bytes: u32) -> Time {
+        let plain = &self.ports[port as usize];
+        match plain.queued() {
+            None => plain.busy_until().max(self.now),
+            Some(queued) => self.queued_ports[queued].free_at(self.now, bytes),
+        }
     }
 }

@@ -164,6 +164,11 @@ impl Forwarding {
         self.chooser.shares = Some(shares);
     }
 
+    /// How many updates have moved shares; `None` if the balancer has none.
+    pub fn share_moves(&self) -> Option<u64> {
+        self.chooser.shares.as_ref().map(|shares| shares.moves())
+    }
+
     /// The ports by which `node` sends to the host `to`, with their shares in parts of 2^32; empty if it has
     /// no choice.
     pub fn shares(&self, node: u32, to: u32) -> Vec<(u32, u64)> {

@@ -16,6 +16,15 @@ impl QueuedPort {
         self.begun - self.departure.saturating_sub(now)
     }
 
+    /// See [`Fabric::free_at`](crate::Fabric::free_at).
+    pub fn free_at(&self, now: Time, bytes: u32) -> Time {
+        let busy_until = self.departure.max(now);
+        match self.waiting_bytes() {
+            0 => busy_until,
+            waiting => busy_until + self.pace.total(waiting.max(bytes.into())),
+        }
+    }
+
     /// Packets that wait, of all classes.
     pub fn waiting(&self) -> u64 {
         self.classes.iter().map(|c| c.queue.len() as u64).sum()

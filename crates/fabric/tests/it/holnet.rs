@@ -8,6 +8,8 @@ use tresse_fabric::{
 };
 use tresse_units::{MICROSECOND, NEVER, Time};
 
+use crate::cases;
+
 const GIGABIT: u64 = 1_000_000_000;
 /// All shares of a node together.
 const ONE: f64 = (1u64 << 32) as f64;
@@ -281,6 +283,8 @@ fn flowlets_keep_order_within_a_gap() {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     /// Links fail and come back under load: each packet is delivered or dropped, once; shares always add up
     /// to one over the ports that are up; and stopping the clock on the way changes nothing.
     #[test]

@@ -1,5 +1,7 @@
 //! Events, ports, routes and topologies.
 
+use proptest::prelude::ProptestConfig;
+
 mod bisection;
 mod capacity;
 mod drop_until;
@@ -24,3 +26,9 @@ mod tier;
 mod ties;
 mod trimming;
 mod virtual_hosts;
+
+/// So many random cases in `make test-all`, else a quarter of them.
+fn cases(all: u32) -> ProptestConfig {
+    let part = if std::env::var_os("TRESSE_TEST_ALL").is_some() { 1 } else { 4 };
+    ProptestConfig::with_cases(all / part)
+}

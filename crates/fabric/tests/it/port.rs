@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use tresse_fabric::{Ecn, Loss, NonEct, Port, PortConfig, PortCounters, Probability, Processing, Threshold};
 use tresse_units::{MICROSECOND, SECOND, Time};
 
+use crate::cases;
+
 /// A queue length as the tests write it; `Threshold` hides its value.
 #[derive(Debug, Clone, Copy)]
 enum Length {
@@ -167,7 +169,7 @@ fn config(rate: u64, limit: Length, mark: Length) -> PortConfig {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(cases(400))]
 
     #[test]
     fn a_port_decides_as_a_plain_queue_does(
@@ -345,7 +347,7 @@ fn a_port_without_a_rate_is_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+    #![proptest_config(cases(400))]
 
     /// A lost packet leaves no trace in the queue: the others are treated as if it had never come.
     #[test]

@@ -9,6 +9,8 @@ use proptest::prelude::*;
 use tresse_fabric::{ARRIVALS, Entity, Event, EventQueue, Ties, Timers};
 use tresse_units::{MICROSECOND, MILLISECOND, NANOSECOND, NEVER, SECOND, Time};
 
+use crate::cases;
+
 /// One more than the largest entity or id.
 const NAMES: u32 = 1 << 24;
 
@@ -156,7 +158,7 @@ impl Pair {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn events_come_out_as_from_a_sorted_set(tuning in tuning(), steps in prop::collection::vec(step(), 1..300)) {

@@ -8,6 +8,8 @@ use tresse_fabric::{
 };
 use tresse_units::{MICROSECOND, NEVER, SECOND, Time};
 
+use crate::cases;
+
 const GIGABIT: u64 = 1_000_000_000;
 
 fn port(rate: u64, delay: Time, limit: Threshold, mark: Threshold) -> PortConfig {
@@ -138,7 +140,7 @@ fn plain_queued_ports(ports: &[PortConfig]) -> Vec<(u32, QueuedPortConfig)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(cases(400))]
 
     /// With two events per hop or one: the same departures, drops, losses and marks.
     #[test]

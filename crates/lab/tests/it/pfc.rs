@@ -146,7 +146,7 @@ fn what_makes_no_sense_with_flow_control_is_refused() {
         ("fabric.classes=[{quantum='9kB'}]", "leave out `classes`"),
         ("fabric.buffer={size='4MB', alpha=1}", "leave out `buffer`"),
         ("fabric.drop_until='50kB'", "leave out this key"),
-        ("fabric.host_queue='1MB'", "host_queue = \"unlimited\""),
+        ("fabric.host_queue='1MB'", "host_queue = \"fq\" or \"unlimited\""),
         ("fabric.flags={percent=80}", "without `flags`"),
         ("fabric.routing='holnet-rate'", "than HOLNET's"),
     ] {

@@ -10,7 +10,7 @@ use tresse_fabric::{
     Threshold, Topology, Uncut,
 };
 use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Paths, Step, World};
-use tresse_transport::{Config, Recovery, Wire};
+use tresse_transport::{Blocked, Config, ReceiveBuffer, Recovery, Wire};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, SplitMix, Stream};
 
 use crate::common::{Acking, GIGABIT, UNBOUNDED, scheme, sprayed, transport};
@@ -179,7 +179,15 @@ impl Scenario {
             .collect()
     }
 
+    /// The world, in which the hosts of every other scenario serve their subflows in turn.
     fn world(&self, parts: usize) -> World {
+        let world = self.world_of_plain_hosts(parts);
+        let ends = (0..).zip(&self.topology.network.ends);
+        let hosts = ends.filter(|(_, [from, _])| *from < self.topology.network.hosts).map(|(port, _)| port);
+        if self.seed.is_multiple_of(2) { world } else { world.with_fair_ports(&hosts.collect::<Vec<_>>()) }
+    }
+
+    fn world_of_plain_hosts(&self, parts: usize) -> World {
         if parts == 1 {
             return World::on(self.fabric());
         }
@@ -201,6 +209,11 @@ impl Scenario {
             recovery: [Recovery::Sack, Recovery::NewReno, Recovery::Rack][random.below(3) as usize],
             rto_min: 10 * MILLISECOND,
             rto_initial: 20 * MILLISECOND,
+            port_limit: 1 + id % 5 * 1500,
+            receive_buffer: id.is_multiple_of(3).then(|| ReceiveBuffer {
+                bytes: 1 + id % 40 * 1500,
+                blocked: [Blocked::Wait, Blocked::Reinject][id as usize % 2],
+            }),
             ..transport(scheme, Acking::Delayed)
         };
         let bytes = [1, 3_000, 40_000, 400_000][random.below(4) as usize] + random.below(5_000);

@@ -21,6 +21,8 @@ pub struct Sender {
     connection: Connection,
     /// Its packets, once it is open.
     spreading: Option<Spreading>,
+    /// The host's own port holds it back.
+    held: bool,
 }
 
 /// What a sprayed connection has in common with one of TCP.
@@ -48,7 +50,7 @@ impl Sender {
             counters: Counters::default(),
             config,
         };
-        Self { connection, spreading: None }
+        Self { connection, spreading: None, held: false }
     }
 
     /// Its paths are known: it may send.
@@ -90,9 +92,19 @@ impl Sender {
         }
     }
 
+    /// See [`crate::Sender::hold`].
+    pub fn hold(&mut self, held: bool) {
+        self.held = held;
+    }
+
     /// The packet to send now: lost packets first, as far as the window allows.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
-        self.spreading.as_mut()?.poll(now, &mut self.connection)
+        let spreading = self.spreading.as_mut()?;
+        if self.held {
+            spreading.hold(&self.connection);
+            return None;
+        }
+        spreading.poll(now, &mut self.connection)
     }
 
     /// An ACK or a NACK has arrived.

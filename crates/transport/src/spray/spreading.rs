@@ -178,6 +178,12 @@ impl Spreading {
         Some(Transmit { subflow: 0, origin, payload, body: Body::Sprayed(header) })
     }
 
+    /// The host's own port, not the window, keeps it from sending now.
+    pub fn hold(&mut self, own: &Connection) {
+        self.waits = false;
+        self.app_limited |= self.in_flight < own.group[0].cwnd;
+    }
+
     /// Records a transmission. Returns how many times the packet was sent before.
     fn transmit(&mut self, now: Time, packet: u32, path: u32) -> u32 {
         let known = self.delivery.send(now, self.in_flight == 0);

@@ -16,6 +16,10 @@ pub struct Receiver {
     pub(crate) messages: Incoming,
     duplicates: u64,
     subflows: Vec<Subflow>,
+    /// The newest DATA_ACK that it has sent.
+    told: u32,
+    /// When it can say so many segments more, it does at once.
+    opens: u32,
 }
 
 #[derive(Debug, Clone)]
@@ -66,6 +70,8 @@ impl Receiver {
             subflows: vec![Subflow::new(&config); subflows],
             messages: Incoming::new(bytes, config.mss),
             duplicates: 0,
+            told: 0,
+            opens: opens(&config),
             config,
         }
     }
@@ -94,6 +100,7 @@ impl Receiver {
             && s.flush(now, &self.config)
         {
             acks[0] = Some(s.ack(missing, &self.config));
+            self.told = missing;
         }
         let changed = match self.config.echo {
             Echo::Dctcp => {
@@ -101,6 +108,7 @@ impl Receiver {
                 if changed && s.pending > 0 {
                     // RFC 8257 §3.2: the packets before the change get a separate ACK.
                     acks[0] = Some(s.ack(missing, &self.config));
+                    self.told = missing;
                 }
                 s.ece = ce;
                 changed
@@ -112,6 +120,7 @@ impl Receiver {
                     // As above: a mark of this window must not come with an ACK for the next one,
                     // where the sender would take it for a second event.
                     acks[0] = Some(s.ack(missing, &self.config));
+                    self.told = missing;
                 }
                 s.marks += u32::from(ce);
                 changed
@@ -139,7 +148,9 @@ impl Receiver {
         }
         let last = segment.last;
         s.last |= last;
-        let urgent = !in_order || changed || last;
+        let next = self.messages.data.next();
+        let opened = next - self.told >= self.opens;
+        let urgent = !in_order | changed | last | opened;
         let gro = &self.config.gro;
         let due = if gro.segments == 1 {
             s.tell(now, urgent, &self.config)
@@ -148,7 +159,8 @@ impl Receiver {
             (s.merge(now, segment.seq, ce, gro) || last) && s.flush(now, &self.config)
         };
         if due {
-            acks[1] = Some(s.ack(self.messages.data.next(), &self.config));
+            acks[1] = Some(s.ack(next, &self.config));
+            self.told = next;
         }
         acks
     }
@@ -169,7 +181,10 @@ impl Receiver {
         } else {
             s.pending > 0
         };
-        due.then(|| s.ack(self.messages.data.next(), &self.config))
+        due.then(|| {
+            self.told = self.messages.data.next();
+            s.ack(self.told, &self.config)
+        })
     }
 
     /// When the next poll or the delayed ACK of `subflow` is due; `NEVER` if no packet waits.
@@ -200,6 +215,12 @@ impl Receiver {
     pub fn duplicates(&self) -> u64 {
         self.duplicates
     }
+}
+
+/// Half of a receive buffer: if the window has moved by that since the last ACK, the sender may wait for it, and is told at
+/// once (RFC 9293 §3.8.6.2.2). Linux does so when the free part has doubled (`mptcp_cleanup_rbuf`).
+fn opens(config: &Config) -> u32 {
+    config.receive_buffer.map_or(u32::MAX, |buffer| buffer.segments(config.mss).div_ceil(2))
 }
 
 impl Subflow {

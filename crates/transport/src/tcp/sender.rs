@@ -1,5 +1,6 @@
 //! The sending half of a TCP connection: data sequence numbers, and subflows that come and go.
 
+mod blocked;
 mod opening;
 mod queues;
 mod schedule;
@@ -11,12 +12,13 @@ use tresse_controllers::{self as controllers, ConfiguredController, Group};
 
 use tresse_units::{NEVER, Time};
 
+use self::blocked::Head;
 use self::queues::Queues;
 use crate::message::Outgoing;
 use crate::tcp::handshake::Handshake;
 use crate::tcp::set::{bit, bits};
 use crate::tcp::subflow::Subflow;
-use crate::{Ack, Body, Config, Counters, Origin, Scheduler, Segment, Transmit};
+use crate::{Ack, Blocked, Body, Config, Counters, Origin, Scheduler, Segment, Transmit};
 
 /// The sending half of a TCP connection: one message, or several in sequence ([`Sender::append`]).
 ///
@@ -33,6 +35,8 @@ pub struct Sender {
     open: u64,
     /// Those on which new data may go.
     takes_data: u64,
+    /// Those that the host's own port holds back.
+    held: u64,
     /// Segments below this one were sent or, with queues, given to a subflow.
     next_dsn: u32,
     messages: Outgoing,
@@ -41,11 +45,15 @@ pub struct Sender {
     /// Data to be sent once more, and the number of the subflow that it was on and must not take again.
     reinjections: BTreeMap<u32, usize>,
     /// The subflow that the scheduler chose last.
-    last: Option<usize>,
+    last: Option<u8>,
+    /// Nothing in its configuration keeps it from being plain: see `is_plain`.
+    may_be_plain: bool,
     /// The handshakes of the subflows that are being opened.
     handshakes: Vec<Handshake>,
     /// With [`Scheduler::Linux`].
     queues: Option<Box<Queues>>,
+    /// With [`Blocked::Reinject`](crate::Blocked::Reinject).
+    head: Option<Box<Head>>,
 }
 
 impl Sender {
@@ -60,7 +68,8 @@ impl Sender {
         bytes: u64,
     ) -> Self {
         let config = config.into();
-        let messages = Outgoing::new(bytes, config.mss);
+        let buffer = config.receive_buffer;
+        let window = buffer.map_or(u32::MAX, |buffer| buffer.segments(config.mss));
         let mut group = Group::new(scheme, subflows, config.initial_window);
         (0..subflows).for_each(|i| group[i].ssthresh = config.initial_ssthresh);
         for i in 0..subflows {
@@ -71,13 +80,18 @@ impl Sender {
             subflows: (0..subflows).map(|i| Subflow::new(&config, i)).collect(),
             open: (0..subflows).map(bit).sum(),
             takes_data: u64::MAX,
+            held: 0,
             next_dsn: 0,
-            messages,
+            messages: Outgoing::new(bytes, config.mss).within(window),
             data_una: 0,
             reinjections: BTreeMap::new(),
             last: None,
+            may_be_plain: config.stale_after == 0
+                && config.scheduler == Scheduler::LowestRtt
+                && buffer.is_none(),
             handshakes: Vec::new(),
             queues: (config.scheduler == Scheduler::Linux).then(Box::default),
+            head: buffer.filter(|buffer| buffer.blocked == Blocked::Reinject).map(|_| Box::default()),
             config,
         }
     }
@@ -104,6 +118,17 @@ impl Sender {
         self.next_dsn - self.queues.as_ref().map_or(0, |queues| queues.total())
     }
 
+    /// Segments of the messages below this one have arrived, as far as ACKs have told: the newest DATA_ACK.
+    pub fn data_acked(&self) -> u32 {
+        self.data_una
+    }
+
+    /// Segments below this one may be sent now.
+    #[inline]
+    fn sendable(&self) -> u32 {
+        self.messages.sendable(self.data_una)
+    }
+
     /// What this host knows about congestion on the path of `subflow` (THESIS Table 2.1): that of its own
     /// port, and the report of its next hop. For a controller with this signal, call it before each ACK.
     pub fn hear(&mut self, subflow: usize, local: bool, next_hop: bool) {
@@ -123,6 +148,20 @@ impl Sender {
     /// Whether new data may go on a subflow: a path manager's backup or slow one gets none.
     pub fn set_takes_data(&mut self, subflow: usize, takes: bool) {
         self.takes_data = self.takes_data & !bit(subflow) | u64::from(takes) << subflow;
+    }
+
+    /// See [`crate::Sender::hold`].
+    pub fn hold(&mut self, subflow: usize, held: bool) {
+        self.held = self.held & !bit(subflow) | u64::from(held) << subflow;
+    }
+
+    /// How many bytes of packets of `subflow` wait in its host's port before it is held back: 1 ms at its pacing rate, at
+    /// least two packets and at most [`Config::port_limit`] (`tcp_small_queue_check`).
+    pub fn port_limit(&self, subflow: usize) -> u64 {
+        let most = self.config.port_limit;
+        let Some(place) = self.place(subflow) else { return most };
+        let two = 2 * u64::from(self.config.mss + self.config.header);
+        (self.pacing_rate(subflow, place) >> 10).max(two).min(most)
     }
 
     /// Sends the data in flight on a subflow once more, on others; it stays in flight here. Data that only
@@ -153,18 +192,22 @@ impl Sender {
         let place = self.place(subflow);
         let more = match &self.queues {
             Some(queues) => queues.len(subflow) > 0,
-            None => {
-                self.next_dsn < self.messages.written() && self.fresh(self.takes_data) & bit(subflow) != 0
-            }
+            None => self.next_dsn < self.sendable() && self.fresh(self.takes_data) & bit(subflow) != 0,
         };
         let s = &mut self.subflows[subflow];
         let before = s.rtt.backoff();
         if let Some(place) = place {
             s.handle_timeout(now, &self.config, &mut self.group, place, more);
-            let is_stale = s.rtt.backoff() > before && s.rtt.backoff() == self.config.stale_after;
+            let timed_out = s.rtt.backoff() > before;
+            let is_stale = timed_out && s.rtt.backoff() == self.config.stale_after;
             let others = self.open & self.takes_data & !bit(subflow);
             if is_stale && bits(others).any(|i| !self.is_stale(i)) {
                 self.reinject(subflow);
+            } else if timed_out
+                && self.is_blocked()
+                && let Some(buffer) = self.config.receive_buffer
+            {
+                self.reinject_missing(subflow, buffer);
             }
         } else if let Some(h) = self.handshakes.iter_mut().find(|h| usize::from(h.subflow) == subflow)
             && h.deadline <= now

@@ -10,6 +10,7 @@ mod plb;
 mod prr;
 mod queues;
 mod rack;
+mod receive_buffer;
 mod receiver;
 mod recovery;
 mod rounds;

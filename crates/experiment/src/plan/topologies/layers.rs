@@ -11,7 +11,7 @@ use crate::schema::fabric::{Fabric, Layered};
 pub(super) fn links<const N: usize>(f: &Fabric, names: [&str; N]) -> Result<Links<N>, Wrong> {
     let all = each(f, &names)?;
     let layers = std::array::from_fn(|layer| all[layer]);
-    Ok(Links { layers, host: (f.host_queue.into(), f.host_mark.into()), non_ect: f.non_ect.into() })
+    Ok(Links { layers, host: f.host_port(), non_ect: f.non_ect.into() })
 }
 
 /// The links in each of these layers.
@@ -40,7 +40,7 @@ pub(super) fn each(f: &Fabric, names: &[&str]) -> Result<Vec<LinkConfig>, Wrong>
         rate: rate[layer].0,
         delay: delay[layer].0,
         limit: limit[layer].into(),
-        mark: mark[layer].into(),
+        mark: mark[layer].length().into(),
         loss: loss[layer].into(),
     };
     Ok((0..names.len()).map(link).collect())

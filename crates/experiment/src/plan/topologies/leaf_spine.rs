@@ -42,7 +42,7 @@ fn build(f: &Fabric, _: &[ChangeKey]) -> Result<(Topology, OwnRoutes), Wrong> {
         delay: layers.delay,
         limit: layers.limit,
         mark: layers.mark,
-        host: (f.host_queue.into(), f.host_mark.into()),
+        host: f.host_port(),
         non_ect: f.non_ect.into(),
         loss: layers.loss,
     };

@@ -34,7 +34,7 @@ fn build(f: &Fabric, _: &[ChangeKey]) -> Result<(Topology, OwnRoutes), Wrong> {
     let mut graph = graph_file::layout(network.text)?;
     let names: Vec<&str> = graph.layers.iter().map(|name| &**name).collect();
     let links = layers::each(f, &names)?;
-    let nic = (f.host_queue.into(), f.host_mark.into());
+    let nic = f.host_port();
     for port in &mut graph.ports {
         let is_nic = graph.nodes[port.ends[0]].kind != NodeKind::Switch;
         port.config = links[usize::from(port.layer)].port(is_nic.then_some(nic), f.non_ect.into());

@@ -76,6 +76,11 @@ impl Queues {
         self.of.get(subflow).map_or(0, |queue| queue.len)
     }
 
+    /// Whether a segment was given to `subflow` and is not sent.
+    pub fn holds(&self, subflow: usize, dsn: u32) -> bool {
+        self.of.get(subflow).is_some_and(|queue| queue.waiting.iter().any(|range| range.contains(&dsn)))
+    }
+
     /// The segments of all subflows, and those that no subflow has now.
     pub fn total(&self) -> u32 {
         let returned: u32 = self.returned.iter().map(|range| range.end - range.start).sum();
@@ -145,10 +150,13 @@ impl Sender {
         for (place, i) in bits(self.open).enumerate() {
             let own = &self.group[place];
             let s = &mut self.subflows[i];
-            if let Some((seq, dsn)) = s.retransmit(now, own.cwnd, &self.config) {
+            let held = self.held & bit(i) != 0;
+            if held {
+                s.stop_waiting();
+            } else if let Some((seq, dsn)) = s.retransmit(now, own.cwnd, &self.config) {
                 return Some(self.packet(now, i, Origin::Retransmitted, [seq, dsn], false));
             }
-            if s.check_room(now, own, queues.len(i) > 0) && chosen.is_none() {
+            if s.check_room(now, own, queues.len(i) > 0) && !held && chosen.is_none() {
                 chosen = Some((i, place));
             }
         }
@@ -156,6 +164,9 @@ impl Sender {
             && let Some(packet) = self.poll_reinjection(now, takes)
         {
             return Some(packet);
+        }
+        if chosen.is_none() && self.is_blocked() {
+            return self.poll_blocked(now, takes);
         }
         let chosen = chosen?;
         let dsn = queues.of[chosen.0].pop()?;
@@ -172,7 +183,7 @@ impl Sender {
             queue.buffer = if self.is_open(i) { queue.buffer.max(FIRST_BUFFER) } else { 0 };
         }
         queues.accept(self.messages.written(), self.data_una, mss);
-        let end = queues.accepted;
+        let end = queues.accepted.min(self.sendable());
         loop {
             let next = queues.next(self.next_dsn..end);
             if next.is_empty() {
@@ -218,7 +229,7 @@ impl Sender {
     }
 
     /// Twice the window in an RTT in slow start, 1.2 times after it (`tcp_update_pacing_rate`), bytes a second.
-    fn pacing_rate(&self, i: usize, place: usize) -> u64 {
+    pub(super) fn pacing_rate(&self, i: usize, place: usize) -> u64 {
         let own = &self.group[place];
         if own.srtt == 0 {
             return UNKNOWN_RATE;

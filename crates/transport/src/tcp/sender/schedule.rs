@@ -13,7 +13,7 @@ use crate::{Origin, Scheduler, Transmit};
 #[derive(Debug, Clone, Copy)]
 struct Choice {
     scheduler: Scheduler,
-    last: Option<usize>,
+    last: Option<u8>,
     best: u64,
     best_alone: u64,
     one_is_alone: bool,
@@ -32,7 +32,7 @@ impl Choice {
         let rank = match self.scheduler {
             // One without an RTT sample comes first; among equals, the one that was opened first.
             Scheduler::LowestRtt | Scheduler::Linux => u64::from(own.srtt),
-            Scheduler::RoundRobin => self.last.is_some_and(|last| i <= last).into(),
+            Scheduler::RoundRobin => self.last.is_some_and(|last| i <= usize::from(last)).into(),
         };
         let rank = rank << 16 | (i << 8 | place) as u64;
         self.best = self.best.min(rank);
@@ -66,16 +66,20 @@ impl Sender {
             return self.poll_given(now, queues);
         }
         let takes = self.fresh(self.takes_data);
-        let new = self.next_dsn < self.messages.written();
+        let new = self.next_dsn < self.sendable();
         let more = new || !self.reinjections.is_empty();
         let mut choice = self.choice();
         for (place, i) in bits(self.open).enumerate() {
             let own = &self.group[place];
             let s = &mut self.subflows[i];
-            if let Some((seq, dsn)) = s.retransmit(now, own.cwnd, &self.config) {
+            let held = self.held & bit(i) != 0;
+            if held {
+                s.stop_waiting();
+            } else if let Some((seq, dsn)) = s.retransmit(now, own.cwnd, &self.config) {
                 return Some(self.packet(now, i, Origin::Retransmitted, [seq, dsn], false));
             }
-            let room = s.check_room(now, own, more);
+            // A held subflow too notes whether its window is the limit.
+            let room = s.check_room(now, own, more) && !held;
             if takes & bit(i) != 0 {
                 choice.consider(i, place, own, room);
             }
@@ -85,20 +89,20 @@ impl Sender {
         {
             return Some(packet);
         }
-        let chosen = choice.chosen().filter(|_| new)?;
+        if !new {
+            return if self.is_blocked() { self.poll_blocked(now, takes) } else { None };
+        }
+        let chosen = choice.chosen()?;
         self.next_dsn += 1;
         Some(self.transmit(now, chosen, Origin::New, self.next_dsn - 1))
     }
 
-    /// All subflows are open and take data, none is ever stale, nothing is to be sent once more, and the
-    /// lowest RTT comes first. Most connections are like this all the time.
+    /// All subflows are open and take data, none is held or ever stale, nothing is to be sent once more, the lowest RTT
+    /// comes first, and the receiver takes everything. Most connections are like this all the time.
     #[inline]
     fn is_plain(&self) -> bool {
         let all = self.subflows.len() == self.group.len() && self.takes_data == u64::MAX;
-        let config = &self.config;
-        all && self.reinjections.is_empty()
-            && config.stale_after == 0
-            && config.scheduler == Scheduler::LowestRtt
+        all && self.held == 0 && self.reinjections.is_empty() && self.may_be_plain
     }
 
     /// [`Sender::poll_transmit`] of a plain connection.
@@ -147,8 +151,9 @@ impl Sender {
     }
 
     /// The subflow of `takes` that the scheduler chooses for existing data.
-    fn schedule(&mut self, now: Time, takes: u64) -> Option<(usize, usize)> {
+    pub(super) fn schedule(&mut self, now: Time, takes: u64) -> Option<(usize, usize)> {
         let mut choice = self.choice();
+        let takes = takes & !self.held;
         for (place, i) in bits(self.open).enumerate().filter(|(_, i)| takes & bit(*i) != 0) {
             let own = &self.group[place];
             let room = self.subflows[i].check_room(now, own, true);
@@ -171,7 +176,7 @@ impl Sender {
         origin: Origin,
         dsn: u32,
     ) -> Transmit {
-        self.last = Some(i);
+        self.last = Some(i as u8);
         let s = &mut self.subflows[i];
         let seq = s.transmit(now, dsn, &self.config, self.group[place].state);
         let cwr = std::mem::take(&mut s.cwr);

@@ -127,6 +127,13 @@ impl Subflow {
         }
     }
 
+    /// It is held back by its host, so it does not wait for the pacing, unless [`Self::check_room`] says so.
+    pub(crate) fn stop_waiting(&mut self) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.waiting = false;
+        }
+    }
+
     /// With pacing the window is rarely full at an ACK: it counts as the limit if it was full once in
     /// the last round, or if slow start used more than half of it (Linux's `tcp_cwnd_validate`,
     /// `tcp_is_cwnd_limited`).

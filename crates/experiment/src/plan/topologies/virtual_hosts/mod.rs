@@ -74,7 +74,7 @@ fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, OwnRoutes), Wro
         delay: layers.delay,
         limit: layers.limit,
         mark: layers.mark,
-        host: (f.host_queue.into(), f.host_mark.into()),
+        host: f.host_port(),
         non_ect: f.non_ect.into(),
         loss: layers.loss,
         spare: Vec::new(),

@@ -1,0 +1,198 @@
+//! Hosts' ports with a queue for each subflow, served in turn, which hold a subflow back when enough of its packets
+//! wait: Linux's fq qdisc with TCP small queues, or the queue pairs of a network card.
+//!
+//! The link has its usual port, into which a packet goes when the link is free. So that port has no queue but of ACKs
+//! and packets of handshakes, which do not wait here (fq serves new flows first).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use tresse_fabric::{Fabric, FirstHop, Header, Ties, Timers};
+use tresse_transport::Wire;
+use tresse_units::{NEVER, Time};
+
+use crate::flow::SUBFLOW;
+use crate::part::Part;
+
+/// In the list of ports: it is not fair.
+const PLAIN: u32 = u32::MAX;
+
+/// The fair ports of hosts.
+#[derive(Debug)]
+pub(crate) struct FairQueues {
+    /// By port: its place among the fair ones; empty if there are none.
+    places: Vec<u32>,
+    ports: Vec<FairPort>,
+    /// When the links of ports at which packets wait are free, by place.
+    timers: Timers,
+}
+
+#[derive(Debug)]
+struct FairPort {
+    port: u32,
+    /// The subflows with packets, in the order of service.
+    turn: VecDeque<Name>,
+    /// Their packets.
+    queues: BTreeMap<Name, Queue>,
+}
+
+/// A subflow: the connection's id and its own number. Slots are reused, and in parts not as in a whole world.
+type Name = (u64, u32);
+
+/// The packets of a subflow that wait.
+#[derive(Debug)]
+struct Queue {
+    /// Where its connection's sending half is.
+    slot: u32,
+    packets: VecDeque<Waiting>,
+    bytes: u64,
+}
+
+/// A packet that waits in its host.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    hop: FirstHop,
+    header: Header,
+    wire: Wire,
+}
+
+impl FairQueues {
+    pub fn none(ties: Ties) -> Self {
+        Self { places: Vec::new(), ports: Vec::new(), timers: Timers::new(ties) }
+    }
+
+    /// Makes these ports fair.
+    pub fn serve(&mut self, ports: &[u32]) {
+        self.places = vec![PLAIN; ports.iter().max().map_or(0, |&last| last as usize + 1)];
+        for (&port, place) in ports.iter().zip(0..) {
+            self.places[port as usize] = place;
+            self.ports.push(FairPort { port, turn: VecDeque::new(), queues: BTreeMap::new() });
+        }
+    }
+
+    /// Whether no port is fair.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// When the next timer fires; [`NEVER`] if none does.
+    #[inline]
+    pub fn next(&self) -> Time {
+        self.timers.next()
+    }
+
+    /// When the next timer fires, and its place among those that fire then.
+    pub fn first(&self) -> Option<(Time, u64)> {
+        self.timers.first()
+    }
+
+    /// The packets that wait at a port.
+    pub fn waiting(&self, port: u32) -> u64 {
+        let queues = self.place(port).map(|place| self.ports[place].queues.values());
+        queues.into_iter().flatten().map(|queue| queue.packets.len() as u64).sum()
+    }
+
+    fn place(&self, port: u32) -> Option<usize> {
+        self.places.get(port as usize).filter(|&&place| place != PLAIN).map(|&place| place as usize)
+    }
+
+    /// Serves the port in this place when its link is free. Ports have the last names of timers.
+    fn arm(&mut self, place: usize, time: Time) {
+        self.timers.set(place as u32, u64::MAX - u64::from(self.ports[place].port), time);
+    }
+
+    /// Lets a packet of the subflow `name` of the half in `slot` wait, if other packets wait or its port's link is
+    /// busy. Returns how many bytes of the subflow then wait; `None` if this one may leave now.
+    fn push(&mut self, fabric: &Fabric<Wire>, name: Name, slot: u32, packet: Waiting) -> Option<u64> {
+        let place = self.place(packet.hop.port())?;
+        let own = &mut self.ports[place];
+        let free_at = fabric.free_at(own.port, packet.header.bytes.into());
+        if own.turn.is_empty() && free_at <= fabric.now() {
+            return None;
+        }
+        let turn = &mut own.turn;
+        let queue = own.queues.entry(name).or_insert_with(|| {
+            turn.push_back(name);
+            Queue { slot, packets: VecDeque::new(), bytes: 0 }
+        });
+        queue.packets.push_back(packet);
+        queue.bytes += u64::from(packet.header.bytes);
+        let waiting = queue.bytes;
+        if self.timers.time(place as u32) == NEVER {
+            self.arm(place, free_at);
+        }
+        Some(waiting)
+    }
+}
+
+impl FairPort {
+    /// The size of the packet to send next, bytes.
+    fn next_bytes(&self) -> Option<u32> {
+        let queue = &self.queues[self.turn.front()?];
+        queue.packets.front().map(|packet| packet.header.bytes.into())
+    }
+
+    /// The packet to send next; its subflow, the slot of its sending half, and how many bytes of the subflow still
+    /// wait.
+    fn pop(&mut self) -> Option<(Name, u32, Waiting, u64)> {
+        let name = self.turn.pop_front()?;
+        let queue = self.queues.get_mut(&name)?;
+        let packet = queue.packets.pop_front()?;
+        queue.bytes -= u64::from(packet.header.bytes);
+        let (slot, left) = (queue.slot, queue.bytes);
+        if left > 0 {
+            self.turn.push_back(name);
+        } else {
+            self.queues.remove(&name);
+        }
+        Some((name, slot, packet, left))
+    }
+}
+
+impl Part {
+    /// Lets a packet wait in its host's port if that is fair and cannot send it now. False if the packet may leave now.
+    #[inline(never)]
+    pub(crate) fn wait_in_turn(
+        &mut self,
+        slot: u32,
+        hop: Option<FirstHop>,
+        header: Header,
+        wire: Wire,
+    ) -> bool {
+        let Some(hop) = hop else { return false };
+        let half = &mut self.sendings[slot as usize];
+        let subflow = wire.subflow & SUBFLOW;
+        let packet = Waiting { hop, header, wire };
+        let name = (half.id, subflow);
+        let Some(waiting) = self.fair_queues.push(&self.fabric, name, slot, packet) else { return false };
+        if waiting >= half.sender.port_limit(subflow as usize) {
+            half.sender.hold(subflow as usize, true);
+        }
+        true
+    }
+
+    /// The link of a fair port is free.
+    pub(crate) fn serve_in_turn(&mut self) {
+        let Some(place) = self.fair_queues.timers.pop() else { return };
+        let place = place as usize;
+        while let Some(bytes) = self.fair_queues.ports[place].next_bytes() {
+            let free_at = self.fabric.free_at(self.fair_queues.ports[place].port, bytes);
+            if free_at > self.fabric.now() {
+                return self.fair_queues.arm(place, free_at);
+            }
+            let Some(((id, subflow), slot, packet, left)) = self.fair_queues.ports[place].pop() else {
+                return;
+            };
+            let half = &mut self.sendings[slot as usize];
+            if half.id != id || !half.is_open {
+                continue; // its message has arrived: this one was sent again for nothing
+            }
+            let has_room = left < half.sender.port_limit(subflow as usize);
+            self.put_on_wire(slot, Some(packet.hop), packet.header, packet.wire);
+            if has_room {
+                self.sendings[slot as usize].sender.hold(subflow as usize, false);
+                self.transmit(slot);
+            }
+        }
+    }
+}
