@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod arrivals;
 pub mod chakra;
 mod collective;
 mod distribution;
@@ -17,6 +18,8 @@ mod host_split;
 mod incast;
 mod jobs;
 mod on_off;
+mod open_incast;
+mod open_jobs;
 mod pairs;
 mod pattern;
 mod poisson;
@@ -31,6 +34,7 @@ mod strata;
 mod tasks;
 mod trace;
 
+pub use arrivals::{ArrivalConfig, Gaps};
 pub use collective::{Collective, CollectiveError, Operation, shuffled, strided};
 pub use distribution::{BadDistribution, CLASSES, Distribution, ReadDistribution};
 pub use goal::{BinaryGoalError, Goal, GoalError};
@@ -38,6 +42,8 @@ pub use host_split::host_split;
 pub use incast::{Incast, IncastConfig};
 pub use jobs::{Jobs, JobsConfig};
 pub use on_off::{OnOff, OnOffConfig};
+pub use open_incast::{OpenIncast, OpenIncastConfig};
+pub use open_jobs::{OpenJobs, OpenJobsConfig};
 pub use pairs::Pairs;
 pub use pattern::{Permutation, RackToRack, Transfer};
 pub use poisson::{Limit, Poisson, PoissonConfig};

@@ -10,6 +10,8 @@ mod host_split;
 mod ideal;
 mod jobs;
 mod on_off;
+mod open_incast;
+mod open_jobs;
 mod permutation;
 mod poisson;
 mod rack_to_rack;

@@ -1,5 +1,6 @@
 //! The patterns of workloads, which start flows. Each is one file, with its own keys and its builder.
 
+mod arrivals;
 pub mod chakra;
 pub mod collective;
 pub mod flows;
@@ -116,6 +117,11 @@ impl Pattern {
             flows: Vec::new(),
             notes: Vec::new(),
         }
+    }
+
+    /// Whether its flows come at their own times, whether or not earlier ones have finished.
+    pub fn is_of_arrivals(&self) -> bool {
+        self.arrivals
     }
 
     /// For a graph of tasks.
