@@ -7,6 +7,7 @@ use tresse_units::{Duration, SECOND, Time};
 
 use crate::schema::host_names::Host;
 use crate::schema::metric_schema::CaseMetric;
+use crate::schema::slice::Slice;
 
 /// What to record and to show.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -28,6 +29,9 @@ pub struct Measure {
     /// `convergence.parquet`, and the metrics of convergence: how long every subflow took until its goodput stayed near
     /// its final mean, after its start and after every event. From `samples`; for runs with at most 64 flows.
     pub convergence: Option<Convergence>,
+    /// The metrics of recovery: after each change of links (`[[changes]]`), how long until the goodput is again what it
+    /// was before. From `samples`.
+    pub recovery: Option<GoodputRecovery>,
     /// `packets.parquet`: every packet that the given hosts send or receive, by case and seed; `tresse export
     /// --format
     /// pcapng` makes a capture from it. Default: no packets.
@@ -36,6 +40,10 @@ pub struct Measure {
     /// every flow got in them, from `samples`, is reported next to the metrics of the whole run.
     #[serde(default, deserialize_with = "crate::schema::untagged::pairs")]
     pub windows: IndexMap<String, [Duration; 2]>,
+    /// Slices of the flows, by name: those of a group, a size and a distance at once, such as `{ group = "web", size =
+    /// "up to 100kB" }`. Their metrics are named after them, such as `small-web.fct_p99_s`, wherever a metric is named.
+    #[serde(default)]
+    pub slices: IndexMap<String, Slice>,
     /// The metrics that the table of `tresse run` shows, one per column (`tresse explain results`). Default:
     /// completion times and slowdowns by size if flows come one by one; otherwise goodput next to the published
     /// numbers and the optimum, timeouts, and retransmissions.
@@ -55,8 +63,10 @@ impl Default for Measure {
             queues: None,
             rtt: false,
             convergence: None,
+            recovery: None,
             packets: None,
             windows: IndexMap::new(),
+            slices: IndexMap::new(),
             table: None,
         }
     }
@@ -120,4 +130,30 @@ impl Default for Criterion {
     fn default() -> Self {
         Self { within: 0.1, hold: SECOND }
     }
+}
+
+/// What it means to have recovered from a change of links.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table such as { share = 0.9, for = \"10ms\" }")]
+pub struct GoodputRecovery {
+    /// The share of the former goodput that has to be there again: above 0, at most 1.
+    #[serde(default = "nine_tenths")]
+    pub share: f64,
+    /// How long it has to stay there, 1us to 1000s. The former goodput is the mean over as long before the change.
+    /// Default: ten intervals of `samples`.
+    #[serde(rename = "for")]
+    pub hold: Option<Duration>,
+}
+
+fn nine_tenths() -> f64 {
+    0.9
+}
+
+/// What it means to have recovered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RecoveryCriterion {
+    /// The share of the former goodput that has to be there again: above 0, at most 1.
+    pub share: f64,
+    /// How long it has to stay there, ps. The former goodput is the mean over as long before the change.
+    pub hold: Time,
 }

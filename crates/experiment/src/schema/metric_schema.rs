@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::schema::metrics::METRICS;
 
-/// A metric of a case.
+/// A metric of a case, or of one of its slices.
 #[derive(Debug)]
 pub struct CaseMetric;
 
@@ -16,6 +16,8 @@ impl JsonSchema for CaseMetric {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let names: Vec<&str> = METRICS.iter().map(|row| row.name).collect();
-        json_schema!({ "type": "string", "enum": names })
+        let of_slices = METRICS.iter().filter(|row| row.of.has("slice")).map(|row| row.name);
+        let pattern = format!(r"^[^.]+\.({})$", of_slices.collect::<Vec<_>>().join("|"));
+        json_schema!({ "anyOf": [{ "type": "string", "enum": names }, { "type": "string", "pattern": pattern }] })
     }
 }

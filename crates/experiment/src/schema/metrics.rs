@@ -16,6 +16,8 @@ pub struct MetricRow {
     pub of: Of,
     /// What it means, for the page of results.
     pub meaning: &'static str,
+    /// The values that it can have.
+    pub domain: Domain,
     /// Whether the value of a case is the sum of the values of its seeds: of counts, and of sums over all flows or
     /// ports. Every other one is a mean, a percentile or an extreme.
     pub is_total: bool,
@@ -24,6 +26,19 @@ pub struct MetricRow {
     pub value: Option<(Summary, &'static str)>,
     /// Its place in a table of results whose experiment names no metrics; `None` if it is not shown there.
     pub shown: Option<Shown>,
+}
+
+/// The values that a metric can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Domain {
+    /// Above 0: rates, times, windows. Where there is something to measure, it is not 0.
+    Positive,
+    /// 0 and above: counts, and what there may be none of.
+    FromZero,
+    /// Shares: 0, 1 and all between.
+    Share,
+    /// 1 and above: multiples of the least that is possible.
+    FromOne,
 }
 
 /// How one value is made of those of many flows.
@@ -80,7 +95,7 @@ impl Kind {
 pub enum Of {
     /// Whole cases only.
     Cases,
-    /// Cases, and all parts of their flows: groups, distances, sizes.
+    /// Cases, and all parts of their flows: groups, distances, sizes, slices.
     Flows,
     /// Cases and their groups.
     Groups,
@@ -93,7 +108,7 @@ pub enum Of {
 }
 
 impl Of {
-    /// Whether it exists for parts of a case: `group`, `distance`, `size` or `layer`.
+    /// Whether it exists for parts of a case: `group`, `distance`, `size`, `slice` or `layer`.
     pub fn has(self, part: &str) -> bool {
         match self {
             Self::Cases | Self::Windows | Self::Optimum => false,
@@ -106,7 +121,16 @@ impl Of {
 
 impl MetricRow {
     const fn new(of: Of, name: &'static str, unit: &'static str, meaning: &'static str) -> Self {
-        Self { name, unit, of, meaning, is_total: false, value: None, shown: None }
+        let domain = match unit.as_bytes() {
+            b"bit/s" | b"s" => Domain::Positive,
+            _ => Domain::FromZero,
+        };
+        Self { name, unit, of, meaning, domain, is_total: false, value: None, shown: None }
+    }
+
+    /// It has these values, and not those that its unit suggests: a rate or a time is positive, all else from zero.
+    const fn within(self, domain: Domain) -> Self {
+        Self { domain, ..self }
     }
 
     /// It adds up over seeds.
@@ -141,9 +165,14 @@ pub fn find(rows: &'static [MetricRow], name: &str) -> Option<&'static MetricRow
     rows.iter().find(|row| row.name == name)
 }
 
-/// Whether the value of a case is the sum of the values of its seeds.
-pub fn is_total(name: &str) -> bool {
-    find(METRICS, name).is_some_and(|row| row.is_total)
+/// The row of a metric as claims name it: of a case, a window, a slice (`web.fct_p99_s`) or the optimum
+/// (`optimum.rounds`).
+pub fn row_of(metric: &str) -> Option<&'static MetricRow> {
+    match metric.split_once('.') {
+        Some(("optimum", key)) => find(OPTIMUM_METRICS, key),
+        Some((_, own)) => find(METRICS, own),
+        None => find(METRICS, metric).or_else(|| find(WINDOW_METRICS, metric)),
+    }
 }
 
 /// The metrics shown where whole runs, or the points of a sweep, are compared, in their order there.
@@ -175,25 +204,25 @@ pub const METRICS: &[MetricRow] = rows! {
     Flows "goodput_p10_bps" "bit/s" "at least 10 % of the flows had no more" .is(Summary::Percentile(10), "goodput_bps") .compared(Kind::Rates, 1);
     Flows "goodput_p50_bps" "bit/s" "at least half of the flows had no more" .is(Summary::Percentile(50), "goodput_bps");
     Flows "goodput_p90_bps" "bit/s" "at least 90 % of the flows had no more" .is(Summary::Percentile(90), "goodput_bps") .compared(Kind::Rates, 2);
-    Flows "goodput_min_bps" "bit/s" "the lowest" .is(Summary::Percentile(0), "goodput_bps");
+    Flows "goodput_min_bps" "bit/s" "the lowest" .within(Domain::FromZero) .is(Summary::Percentile(0), "goodput_bps");
     Flows "goodput_max_bps" "bit/s" "the highest" .is(Summary::Percentile(100), "goodput_bps");
     Flows "goodput_total_bps" "bit/s" "the sum over all flows: a rate of the network only if they were all active at the same time" .total();
-    Flows "jain_ratio" "" "Jain's index of these rates, (Σx)² / (n Σx²): 1 if all are equal, 1/n if one flow has everything";
+    Flows "jain_ratio" "" "Jain's index of these rates, (Σx)² / (n Σx²): 1 if all are equal, 1/n if one flow has everything" .within(Domain::Share);
     Flows "fct_mean_s" "s" "flow completion time, from a flow's start to the arrival of its last byte, the mean" .compared(Kind::Completion, 0);
     Flows "fct_p50_s" "s" "at least half of the flows took no longer" .shown(Kind::Completion, 1);
     Flows "fct_p99_s" "s" "at least 99 % of the flows took no longer" .compared(Kind::Completion, 2);
     Flows "fct_max_s" "s" "the slowest flow";
-    Flows "slowdown_mean_ratio" "" "completion time over the ideal one (`tresse explain measurement`), the mean";
-    Flows "slowdown_p50_ratio" "" "at least half of the flows had no more" .shown(Kind::Completion, 3);
-    Flows "slowdown_p99_ratio" "" "at least 99 % of the flows had no more" .shown(Kind::Completion, 4);
-    Flows "cwnd_mean_pkts" "packets" "the mean window over all rounds of all subflows";
+    Flows "slowdown_mean_ratio" "" "completion time over the ideal one (`tresse explain measurement`), the mean" .within(Domain::FromOne);
+    Flows "slowdown_p50_ratio" "" "at least half of the flows had no more" .within(Domain::FromOne) .shown(Kind::Completion, 3);
+    Flows "slowdown_p99_ratio" "" "at least 99 % of the flows had no more" .within(Domain::FromOne) .shown(Kind::Completion, 4);
+    Flows "cwnd_mean_pkts" "packets" "the mean window over all rounds of all subflows" .within(Domain::Positive);
     Flows "subflows_opened_mean" "" "subflows that a flow's path manager opened, the mean over flows" .is(Summary::Mean, "opened");
     Flows "flows" "" "flows that finished or were stopped" .total() .shown(Kind::All, 4);
     Flows "unfinished_flows" "" "flows that were stopped, including by the end of the case" .total();
     Flows "deadline_flows" "" "flows known to have met or missed their deadline: those that finished, and those that were stopped after it" .total();
     Flows "deadline_misses" "" "flows that missed their deadline" .total();
-    Flows "deadline_miss_ratio" "" "the share of `deadline_flows` that missed their deadline";
-    Flows "delivered_bytes" "bytes" "payload of these flows that was delivered" .is(Summary::Sum, "delivered_bytes") .total();
+    Flows "deadline_miss_ratio" "" "the share of `deadline_flows` that missed their deadline" .within(Domain::Share);
+    Flows "delivered_bytes" "bytes" "payload of these flows that was delivered" .within(Domain::Positive) .is(Summary::Sum, "delivered_bytes") .total();
     Flows "timeouts" "" "retransmission timeouts of all flows; a lost SYN, which waits for one too, is not counted" .is(Summary::Sum, "timeouts") .total() .compared(Kind::All, 1);
     Cases "timeouts_min" "" "the number in the round of the pattern with the fewest";
     Cases "timeouts_mean" "" "the mean per round of the pattern";
@@ -204,40 +233,48 @@ pub const METRICS: &[MetricRow] = rows! {
     Cases "marks_pkts" "packets" "packets that were marked, each counted once, at the first port that marked it" .total();
     Cases "trims_pkts" "packets" "packets that a port cut to their header (`trim` of `[fabric]`); missing if there are none" .total();
     Cases "pauses" "" "with `pfc` of `[fabric]`: how often a port was paused, all ports together; this and the next two are missing if no port was" .total();
-    Cases "paused_s" "s" "how long ports were paused, summed over ports" .total();
+    Cases "paused_s" "s" "how long ports were paused, summed over ports" .within(Domain::FromZero) .total();
     Cases "headroom_drops_pkts" "packets" "drops caused by a headroom that was too small" .total();
+    Cases "share_moves" "" "updates of HOLNET's balancers that moved shares (`tresse explain inert`)" .total();
+    Cases "path_shifts" "" "how often a path manager took new data off a subflow because of its path (MPTCP_OPN's traffic shifting)" .total();
+    Cases "tuned_flows" "" "connections for which MPTCP_OPN's concurrency tuning chose fewer subflows than there were paths" .total();
     Flows "mark_cuts" "" "windows that were cut for a mark" .is(Summary::Sum, "mark_cuts") .total();
     Groups "rtt_mean_s" "s" "with `[measure] rtt = true`: the round-trip time that an ACK reports, the mean over ACKs" .shown(Kind::All, 0);
     Groups "rtt_p50_s" "s" "at least half of the ACKs reported no more, to within 1/128 of it";
     Groups "rtt_p90_s" "s" "at least 90 % of the ACKs reported no more, to within 1/128 of it";
     Groups "rtt_p99_s" "s" "at least 99 % of the ACKs reported no more, to within 1/128 of it";
     Groups "rtt_max_s" "s" "the longest";
-    Cases "convergence_mean_s" "s" "with `[measure] convergence = {}`: how long a subflow took to converge, the mean over those that did";
-    Cases "convergence_max_s" "s" "the longest";
+    Cases "convergence_mean_s" "s" "with `[measure] convergence = {}`: how long a subflow took to converge, the mean over those that did" .within(Domain::FromZero);
+    Cases "convergence_max_s" "s" "the longest" .within(Domain::FromZero);
     Cases "unconverged" "" "how often a subflow did not converge before the next event" .total();
-    Layers "utilisation_mean_ratio" "" "what a port admitted over what its link could carry in the run, each direction separately, the mean over all ports";
-    Layers "utilisation_min_ratio" "" "the lowest";
-    Layers "utilisation_p10_ratio" "" "at least 10 % of the ports had no more";
-    Layers "utilisation_p50_ratio" "" "at least half of the ports had no more";
-    Layers "utilisation_p90_ratio" "" "at least 90 % of the ports had no more";
-    Layers "utilisation_max_ratio" "" "the highest";
+    Cases "recovery_time_mean_s" "s" "with `[measure] recovery = {}`: how long after a change of links all flows together had their former goodput again, or 90 % of it, or `share` (`tresse explain measurement`), the mean over changes and seeds; this and the next one are missing if `unrecovered` is not 0" .within(Domain::FromZero);
+    Cases "recovery_time_max_s" "s" "the longest" .within(Domain::FromZero) .compared(Kind::All, 5);
+    Cases "unrecovered" "" "changes of links after which they did not have it again, over all seeds" .total() .compared(Kind::All, 6);
+    Cases "flow_recovery_time_max_s" "s" "the same of single flows, the longest of any flow; missing if `unrecovered_flows` is not 0" .within(Domain::FromZero);
+    Cases "unrecovered_flows" "" "how often a flow did not have its own former goodput again after a change of links" .total();
+    Layers "utilisation_mean_ratio" "" "what a port admitted over what its link could carry in the run, each direction separately, the mean over all ports" .within(Domain::Share);
+    Layers "utilisation_min_ratio" "" "the lowest" .within(Domain::Share);
+    Layers "utilisation_p10_ratio" "" "at least 10 % of the ports had no more" .within(Domain::Share);
+    Layers "utilisation_p50_ratio" "" "at least half of the ports had no more" .within(Domain::Share);
+    Layers "utilisation_p90_ratio" "" "at least 90 % of the ports had no more" .within(Domain::Share);
+    Layers "utilisation_max_ratio" "" "the highest" .within(Domain::Share);
     Layers "queue_mean_pkts" "packets" "with `[measure] queues = \"100us\"`: how many packets wait in a port of a switch, the mean over ports and observations";
     Layers "queue_p50_pkts" "packets" "at least half of the observations of ports had no more";
     Layers "queue_p99_pkts" "packets" "at least 99 % of the observations of ports had no more";
     Layers "queue_max_pkts" "packets" "the longest queue observed";
     Cases "sharing_flows" "" "flows with two subflows that shared a port that is not on all routes; this and the next four exist only under `path-sharing` with fixed routes, otherwise `no_sharing_score` says why not" .total();
     Cases "terminated_flows" "" "flows in which the path manager closed a subflow" .total();
-    Cases "sharing_precision_ratio" "" "the share of these in which two subflows shared a port (`tresse explain path-sharing`)";
-    Cases "sharing_recall_ratio" "" "the share of the flows with a shared port in which a subflow was closed";
-    Cases "sharing_f_ratio" "" "F, the harmonic mean of the two";
+    Cases "sharing_precision_ratio" "" "the share of these in which two subflows shared a port (`tresse explain path-sharing`)" .within(Domain::Share);
+    Cases "sharing_recall_ratio" "" "the share of the flows with a shared port in which a subflow was closed" .within(Domain::Share);
+    Cases "sharing_f_ratio" "" "F, the harmonic mean of the two" .within(Domain::Share);
     Cases "jobs" "" "jobs that ended" .total();
     Cases "jct_mean_s" "s" "job completion time, from the start of a job's first flow until everything that it waits for is done, the mean" .compared(Kind::Jobs, 0);
     Cases "jct_p50_s" "s" "at least half of the jobs took no longer";
     Cases "jct_p99_s" "s" "at least 99 % of the jobs took no longer" .compared(Kind::Jobs, 1);
     Cases "jct_max_s" "s" "the slowest job";
-    Cases "job_deadline_miss_ratio" "" "of the ended jobs with a deadline, the share that missed it" .shown(Kind::Jobs, 2);
-    Cases "offered_bisection_ratio" "" "for arrivals at a load: their payload over what the narrowest tier of the network can carry of such flows (`tresse explain poisson`)";
-    Cases "offered_access_ratio" "" "the same, over what the links of the sending hosts can carry";
+    Cases "job_deadline_miss_ratio" "" "of the ended jobs with a deadline, the share that missed it" .within(Domain::Share) .shown(Kind::Jobs, 2);
+    Cases "offered_bisection_ratio" "" "for arrivals at a load: their payload over what the narrowest tier of the network can carry of such flows (`tresse explain poisson`)" .within(Domain::Positive);
+    Cases "offered_access_ratio" "" "the same, over what the links of the sending hosts can carry" .within(Domain::Positive);
     Cases "simulated_s" "s" "simulated time, summed over all seeds" .total();
     Cases "packet_hops" "" "packets that entered a port, counted once for every port" .total();
 };
@@ -246,11 +283,11 @@ pub const METRICS: &[MetricRow] = rows! {
 pub const WINDOW_METRICS: &[MetricRow] = rows! {
     Windows "goodput_mean_bps" "bit/s" "a flow's payload that arrived in the window, divided by the time that it was active there, the mean over flows";
     Windows "goodput_total_bps" "bit/s" "the payload of all flows that arrived in the window, divided by its length, or by the part of it that the run reached";
-    Windows "goodput_min_bps" "bit/s" "the lowest of any flow";
+    Windows "goodput_min_bps" "bit/s" "the lowest of any flow" .within(Domain::FromZero);
     Windows "goodput_max_bps" "bit/s" "the highest of any flow";
-    Windows "jain_ratio" "" "Jain's index of the flows' rates";
-    Windows "goodput_sd_ratio" "" "how unsteady a flow is: the standard deviation of its rate over the intervals of `samples`, divided by the mean; the mean over flows";
-    Windows "cwnd_mean_pkts" "packets" "the window at the ends of intervals, the mean over time and subflows";
+    Windows "jain_ratio" "" "Jain's index of the flows' rates" .within(Domain::Share);
+    Windows "goodput_sd_ratio" "" "how unsteady a flow is: the standard deviation of its rate over the intervals of `samples`, divided by the mean; the mean over flows" .within(Domain::Positive);
+    Windows "cwnd_mean_pkts" "packets" "the window at the ends of intervals, the mean over time and subflows" .within(Domain::Positive);
     Windows "srtt_mean_s" "s" "the smoothed RTT at the ends of intervals, the mean over time and subflows";
 };
 
@@ -260,8 +297,8 @@ pub const OPTIMUM_METRICS: &[MetricRow] = rows! {
     Optimum "goodput_p10_bps" "bit/s" "at least 10 % of the flows have no more";
     Optimum "goodput_p50_bps" "bit/s" "at least half of the flows have no more";
     Optimum "goodput_p90_bps" "bit/s" "at least 90 % of the flows have no more";
-    Optimum "goodput_distance_mean" "" "how far a flow's rate was from its optimal one, 0 to 1, the mean over flows and rounds";
-    Optimum "goodput_distance_max" "" "the largest";
+    Optimum "goodput_distance_mean" "" "how far a flow's rate was from its optimal one, 0 to 1, the mean over flows and rounds" .within(Domain::Share);
+    Optimum "goodput_distance_max" "" "the largest" .within(Domain::Share);
     Optimum "utility_distance_mean" "" "the loss of total utility, as a share of rate, the mean over rounds";
     Optimum "rounds" "" "rounds that have an optimum, over all seeds";
 };

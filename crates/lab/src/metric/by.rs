@@ -1,7 +1,9 @@
 //! The metrics of parts.
 
 use indexmap::IndexMap;
+use tresse_experiment::plan::Case;
 use tresse_experiment::schema::metrics::{DISTANCES, SIZES};
+use tresse_experiment::schema::slice::Slice;
 use tresse_fabric::Locality;
 
 use crate::metric::{of_flows, of_rtts, runs};
@@ -35,6 +37,22 @@ pub fn by(groups: &[String], outcomes: &[&Outcome]) -> By {
     by.insert("layer", queues::by(runs(outcomes)));
     by.retain(|_, parts| !parts.is_empty());
     by
+}
+
+/// The metrics of the flows of each slice of `case`; slices without a flow are left out.
+pub fn slices<'a>(case: &'a Case, outcomes: &[&Outcome]) -> IndexMap<&'a str, NamedMetrics> {
+    let flows = |slice: &Slice| -> Vec<&Flow> {
+        let group = slice.group.as_ref().map(|own| case.groups.iter().position(|name| name == own));
+        let has = |f: &&Flow| {
+            group.is_none_or(|own| own == Some(f.begun.member.group))
+                && slice.size.is_none_or(|own| f.begun.start.bytes.is_some_and(|bytes| own.has(bytes)))
+                && slice.starts.is_none_or(|[from, to]| (from.0..to.0).contains(&f.record.start))
+                && slice.distance.as_ref().is_none_or(|own| *own == f.locality.name())
+        };
+        outcomes.iter().flat_map(|o| &o.flows).filter(has).collect()
+    };
+    let all = case.setting.slices.iter().map(|(name, slice)| (name.as_str(), flows(slice)));
+    all.filter(|(_, flows)| !flows.is_empty()).map(|(name, flows)| (name, of_flows(&flows))).collect()
 }
 
 /// The metrics of the flows of each of `names`; `belongs` says whether a flow belongs to the name with that index.

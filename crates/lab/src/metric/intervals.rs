@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use tresse_experiment::schema::metrics::is_total;
+use tresse_experiment::schema::slice::is_total;
 use tresse_units::Time;
 
 use super::{Metric, mean, mean_seconds, mean_window};

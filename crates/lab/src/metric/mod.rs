@@ -5,10 +5,12 @@ pub mod fairness;
 mod flows;
 pub mod intervals;
 pub mod jct_jumps;
+pub mod recovery;
 pub mod summary;
 
 use tresse_experiment::plan::Case;
 use tresse_fabric::{Histogram, PfcCounters};
+use tresse_sim::Mechanisms;
 use tresse_units::{Time, seconds};
 use tresse_workload::Job;
 
@@ -34,6 +36,7 @@ pub(crate) fn of(outcomes: &[&Outcome]) -> NamedMetrics {
     let total = |f: fn(&Outcome) -> u64| Metric::Count(outcomes.iter().map(|o| f(o)).sum());
     metrics.extend(of_rtts(outcomes.iter().flat_map(|o| &o.rtts)));
     metrics.extend(of_convergence(outcomes.iter().flat_map(|o| &o.converged)));
+    metrics.extend(recovery::metrics(outcomes.iter().map(|o| &o.recoveries)));
     metrics.extend(queues::all(runs(outcomes)));
     metrics.insert("drops_pkts", total(|o| o.links.iter().map(|l| l.drops).sum()));
     metrics.insert("lost_pkts", total(|o| o.lost));
@@ -41,12 +44,24 @@ pub(crate) fn of(outcomes: &[&Outcome]) -> NamedMetrics {
     if outcomes.iter().any(|o| o.trims > 0) {
         metrics.insert("trims_pkts", total(|o| o.trims));
     }
+    metrics.extend(of_mechanisms(outcomes));
     metrics.extend(of_flow_control(outcomes.iter().flat_map(|o| &o.links).map(|l| l.pfc)));
     metrics.extend(path_sharing_score::metrics(flows.iter().copied()));
     metrics.extend(of_jobs(outcomes.iter().flat_map(|o| &o.jobs).map(|(_, job)| job)));
     metrics.insert("simulated_s", Metric::Real(seconds(outcomes.iter().map(|o| o.simulated).sum())));
     metrics.insert("packet_hops", total(|o| o.hops));
     metrics
+}
+
+/// How often mechanisms have acted, for those that are there.
+pub(crate) fn of_mechanisms(outcomes: &[&Outcome]) -> NamedMetrics {
+    let all = outcomes.iter().map(|o| o.mechanisms).fold(Mechanisms::default(), std::ops::Add::add);
+    let metrics = [
+        ("share_moves", all.share_moves),
+        ("path_shifts", all.path_shifts),
+        ("tuned_flows", all.tuned_flows),
+    ];
+    metrics.into_iter().filter_map(|(name, count)| Some((name, Metric::Count(count?)))).collect()
 }
 
 /// What flow control did to all ports; empty if it did nothing.
@@ -163,7 +178,8 @@ mod tests {
     use crate::metric::intervals::over_rounds;
     use crate::metric::intervals::over_seeds;
     use indexmap::IndexMap;
-    use tresse_experiment::schema::metrics::{METRICS, Of, find, is_total};
+    use tresse_experiment::schema::metrics::{METRICS, Of, find};
+    use tresse_experiment::schema::slice::is_total;
     use tresse_fabric::Locality;
     use tresse_sim::FlowRecord;
     use tresse_units::MILLISECOND;
@@ -214,6 +230,7 @@ mod tests {
             lost: 0,
             marks: 0,
             trims: 0,
+            mechanisms: Mechanisms::default(),
             flows,
             jobs: Vec::new(),
             links: Vec::new(),
@@ -221,6 +238,7 @@ mod tests {
             rtts: Vec::new(),
             windows: IndexMap::new(),
             converged: Vec::new(),
+            recoveries: Default::default(),
             optima: Optima::default(),
             packets_end: None,
         }
@@ -255,10 +273,16 @@ mod tests {
             "pauses",
             "paused_s",
             "headroom_drops_pkts",
+            "share_moves",
+            "path_shifts",
+            "tuned_flows",
             "utilisation_",
             "queue_",
             "convergence_",
             "unconverged",
+            "recovery_time_",
+            "flow_recovery_",
+            "unrecovered",
         ];
         assert!(missing.iter().all(|m| absent.iter().any(|a| m.starts_with(a))), "{missing:?}");
 

@@ -3,11 +3,13 @@
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
 use tresse_experiment::plan::{AxisValue, Case};
+use tresse_experiment::schema::slice;
 
 use crate::judge::{Jumps, Numbers};
-use crate::metric::{self, by, intervals, jct_jumps};
+use crate::metric::{self, by, intervals, jct_jumps, recovery};
 use crate::observe::{convergence, path_sharing_score, windows};
 use crate::optimum::beside;
+use tresse_results::record::metric::Metric;
 use tresse_results::record::outcome::Outcome;
 use tresse_results::record::results::{CaseResult, JumpsFound, Metrics, Parts, SeedResult};
 
@@ -16,11 +18,14 @@ use tresse_results::record::results::{CaseResult, JumpsFound, Metrics, Parts, Se
 pub fn case_result(case: &Case, outcomes: &[&Outcome], published: Numbers, jumps: &[Jumps]) -> CaseResult {
     let several = if outcomes.len() > 1 { outcomes } else { &[] };
     let seeds: Vec<SeedResult> = several.iter().map(|&outcome| seed_result(case, outcome)).collect();
-    let (ci95, ci95_over) = match outcomes {
+    let metrics = metrics(case, outcomes, metric::offered(case));
+    let (mut ci95, ci95_over) = match outcomes {
         [one] => (intervals::over_rounds(&one.flows), "rounds"),
         [] => (IndexMap::new(), "rounds"),
         _ => (intervals::over_seeds(seeds.iter().map(|seed| &seed.metrics)), "seeds"),
     };
+    // Seeds may have a value that all together do not, such as a recovery time.
+    ci95.retain(|name, _| metrics.contains_key(name));
     let optima: Vec<_> = outcomes.iter().map(|o| &o.optima).collect();
     let optimum = owned(beside::summary(&optima));
     let why_none = optima.iter().find_map(|o| o.why_none.clone());
@@ -29,7 +34,7 @@ pub fn case_result(case: &Case, outcomes: &[&Outcome], published: Numbers, jumps
         case: axes(case),
         digest: digest(&outcomes.iter().map(|&o| (case, o.seed, o)).collect::<Vec<_>>()),
         arrivals: case.is_of_arrivals(),
-        metrics: owned(metric::of(outcomes).into_iter().chain(metric::offered(case))),
+        metrics,
         by: by(case, outcomes),
         windows: windows::mean(&outcomes.iter().map(|o| &o.windows).collect::<Vec<_>>()),
         jumps: jumps_found(outcomes, jumps),
@@ -43,6 +48,7 @@ pub fn case_result(case: &Case, outcomes: &[&Outcome], published: Numbers, jumps
         optimum,
         optimum_of: "round_start".to_owned(),
         no_convergence: no_convergence(outcomes, case),
+        no_recovery: recovery::why_none(case, outcomes),
         no_sharing_score: path_sharing_score::why_none(case),
     }
 }
@@ -52,7 +58,7 @@ fn seed_result(case: &Case, outcome: &Outcome) -> SeedResult {
     let one = &[outcome];
     SeedResult {
         seed: outcome.seed,
-        metrics: owned(metric::of(one)),
+        metrics: metrics(case, one, None),
         by: by(case, one),
         windows: outcome.windows.clone(),
         optimum: owned(beside::summary(&[&outcome.optima])),
@@ -62,6 +68,19 @@ fn seed_result(case: &Case, outcome: &Outcome) -> SeedResult {
 /// With owned names, as in what is read back.
 fn owned<T>(named: impl IntoIterator<Item = (&'static str, T)>) -> IndexMap<String, T> {
     named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The metrics of a case and of its slices, with `more`.
+fn metrics(
+    case: &Case,
+    outcomes: &[&Outcome],
+    more: impl IntoIterator<Item = (&'static str, Metric)>,
+) -> Metrics {
+    let mut all: Metrics = owned(metric::of(outcomes).into_iter().chain(more));
+    for (slice, metrics) in by::slices(case, outcomes) {
+        all.extend(metrics.into_iter().map(|(name, value)| (slice::metric_of(slice, name), value)));
+    }
+    all
 }
 
 fn by(case: &Case, outcomes: &[&Outcome]) -> Parts<Metrics> {

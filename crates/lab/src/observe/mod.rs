@@ -4,6 +4,7 @@ pub mod convergence;
 pub mod path_sharing_score;
 pub mod ports;
 pub mod queues;
+pub mod recovery;
 pub mod sample;
 pub(crate) mod sampling;
 pub mod windows;

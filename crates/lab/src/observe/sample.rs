@@ -65,6 +65,11 @@ impl<'a> Sampler<'a> {
         }
     }
 
+    /// When the interval began.
+    pub fn since(&self) -> Time {
+        self.start
+    }
+
     /// When the interval ends.
     pub fn until(&self) -> Time {
         self.start + self.interval

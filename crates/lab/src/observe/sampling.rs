@@ -1,4 +1,5 @@
-//! The samples of a run, and what is computed from them during the run: windows of time, and convergence.
+//! The samples of a run, and what is computed from them during the run: windows of time, convergence, and recovery from
+//! changes of links.
 
 use tresse_experiment::plan::Case;
 use tresse_units::Time;
@@ -7,6 +8,7 @@ use crate::link_events::Links;
 use crate::network::Network;
 use crate::observe::Observer;
 use crate::observe::convergence::Converging;
+use crate::observe::recovery::Recovering;
 use crate::observe::sample::Sampler;
 use crate::observe::windows::Windows;
 use tresse_results::record::flow::Begun;
@@ -20,6 +22,7 @@ pub(crate) struct Sampling<'a> {
     sampler: Sampler<'a>,
     windows: Windows<'a>,
     converging: Option<Converging>,
+    recovering: Option<Recovering>,
     /// The interval that ended last.
     last: Interval,
 }
@@ -32,18 +35,23 @@ impl<'a> Sampling<'a> {
             sampler: Sampler::new(case, seed, interval, world, links),
             windows: Windows::new(&case.setting.windows, case.groups.len()),
             converging: case.setting.convergence.map(Converging::new),
+            recovering: case.setting.recovery.map(|own| Recovering::new(own, &case.setting.changes)),
             last: Interval::default(),
         }
     }
 
     /// The current interval ends now.
     fn take(&mut self, world: &dyn Network) -> Rows<'_> {
+        let start = self.sampler.since();
         self.last = self.sampler.take(world, &self.case.setting.fabric);
         let there = self.last.subflows.iter().filter(|sample| !sample.is_last_words()).copied();
         let there: Vec<Sample> = there.collect();
         self.windows.add(&there);
         if let Some(converging) = &mut self.converging {
             converging.add(&there);
+        }
+        if let Some(recovering) = &mut self.recovering {
+            recovering.add(start, world.now(), &there);
         }
         Rows::Samples(&self.last)
     }
@@ -86,5 +94,6 @@ impl<'a> Observer<'a> for Sampling<'a> {
     fn finish(self: Box<Self>, outcome: &mut Outcome) {
         outcome.windows = self.windows.finish(outcome.simulated, &self.case.groups);
         outcome.converged = self.converging.map_or_else(Vec::new, Converging::finish);
+        outcome.recoveries = self.recovering.map(Recovering::finish).unwrap_or_default();
     }
 }

@@ -45,7 +45,7 @@ pub struct ClaimResult {
     /// The proof that it contradicts its own paper; such a claim is counted separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contradicts: Option<String>,
-    /// Why there is no value.
+    /// Why there is no value, or why it decides nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
@@ -57,7 +57,7 @@ pub enum Verdict {
     #[default]
     #[serde(rename = "holds")]
     Holds,
-    /// A bound is within the confidence interval of a value, or there is no value.
+    /// A bound is within the confidence interval of a value, there is no value, or the mechanisms of a case did nothing.
     #[serde(rename = "inconclusive")]
     Inconclusive,
     /// A value is on the wrong side of a bound.
@@ -91,6 +91,9 @@ pub enum FormName {
     Jumps,
 }
 
+/// How the reason begins if the mechanisms of a case did nothing.
+pub(crate) const INERT: &str = "inert: ";
+
 /// The cases of a claim by their verdicts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Share {
@@ -110,6 +113,11 @@ pub struct Share {
 }
 
 impl ClaimResult {
+    /// Whether it decides nothing because the mechanisms of a case did nothing.
+    pub fn is_inert(&self) -> bool {
+        self.verdict == Verdict::Inconclusive && self.why.as_ref().is_some_and(|why| why.starts_with(INERT))
+    }
+
     /// Whether it was expected to hold and does not. Inconclusive claims do not fail, nor do those that contradict
     /// their paper.
     pub fn fails(&self) -> bool {

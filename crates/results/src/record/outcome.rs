@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use tresse_controllers::sandbox::CrashReport;
 use tresse_fabric::Histogram;
+use tresse_sim::Mechanisms;
 use tresse_units::Time;
 use tresse_workload::Job;
 
@@ -14,6 +15,7 @@ use crate::record::flow::{Flow, Link};
 use crate::record::lengths::Lengths;
 use crate::record::optima::Optima;
 use crate::record::packet::Packet;
+use crate::record::recovery::Recoveries;
 use crate::record::results::WindowResult;
 use crate::record::sample::Interval;
 
@@ -39,6 +41,9 @@ pub struct Outcome {
     /// Packets that ports cut to their header.
     #[serde(default)]
     pub trims: u64,
+    /// How often mechanisms have acted.
+    #[serde(default)]
+    pub mechanisms: Mechanisms,
     /// The flows that finished or were stopped: by round, in each by part and name.
     pub flows: Vec<Flow>,
     /// The jobs that ended, each with its part.
@@ -53,6 +58,9 @@ pub struct Outcome {
     pub windows: IndexMap<String, WindowResult>,
     /// What converged after which event, if that was asked.
     pub converged: Vec<Converged>,
+    /// How goodput recovered from changes of links, if that was asked.
+    #[serde(default)]
+    pub recoveries: Recoveries,
     /// The optima of the whole rounds.
     pub optima: Optima,
     /// When there were more packets than are recorded, ps: that of the first one that is missing.

@@ -71,6 +71,10 @@ pub struct CaseResult {
     pub no_optimum: Option<String>,
     /// Why there are no convergence times; `None` if there are, or if they were not requested.
     pub no_convergence: Option<String>,
+    /// Why recovery times are missing, or are not those of all changes; `None` if none is missing, or if they were not
+    /// requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_recovery: Option<String>,
     /// Why path-sharing detection has no score; `None` if it has one, or if nothing detects.
     pub no_sharing_score: Option<String>,
 }

@@ -1,0 +1,96 @@
+//! What makes the results of cases hard to compare, known when they have ended.
+
+use indexmap::IndexMap;
+use tresse_experiment::plan::Case;
+use tresse_results::record::mechanism::{MECHANISMS, Mechanism};
+use tresse_results::record::outcome::Outcome;
+use tresse_units::{Time, seconds};
+
+use crate::metric::of_mechanisms;
+
+/// Arrivals are told to be unsteady if the run goes on for longer than this share of their time after the last one.
+const STEADY: f64 = 0.25;
+
+/// A sentence for each caveat (`docs/fair.md`).
+pub(crate) fn noted(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
+    inert(done).into_iter().chain(unsteady(done)).chain(jobs(done)).collect()
+}
+
+/// Mechanisms of schemes that never acted: whatever differs between these cases is not their work.
+fn inert(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
+    let mut acts: IndexMap<Mechanism, IndexMap<String, f64>> = IndexMap::new();
+    for (case, _, outcome) in done.iter().filter(|(_, _, own)| own.complete) {
+        let counts = of_mechanisms(&[*outcome]);
+        for mechanism in MECHANISMS {
+            let Some(count) = counts.get(mechanism.metric) else { continue };
+            *acts.entry(mechanism).or_default().entry(case.label()).or_default() += count.value();
+        }
+    }
+    let told = |(Mechanism { name, idle: what, .. }, counts): (Mechanism, IndexMap<String, f64>)| {
+        let idle: Vec<&str> = counts.iter().filter(|(_, n)| **n == 0.0).map(|(label, _)| &**label).collect();
+        let place = match idle.len() {
+            0 => return None,
+            n if n == counts.len() => "in any case".to_owned(),
+            n if n > MOST_LABELS => format!("in {n} of {} cases", counts.len()),
+            _ => format!("in {}", idle.join("; ")),
+        };
+        Some(format!("inert: {name} did nothing {place}: {what} (`tresse explain inert`)"))
+    };
+    acts.into_iter().filter_map(told).collect()
+}
+
+/// With more cases than this, a note gives their number.
+const MOST_LABELS: usize = 3;
+
+/// Arrivals at a load that end long before the flows do: the load is then below what was asked for much of the time, and
+/// long flows end on a network that is almost empty.
+fn unsteady(done: &[(&Case, u64, &Outcome)]) -> Option<String> {
+    let mut worst: Option<(String, Time, Time)> = None;
+    for (case, _, outcome) in done.iter().filter(|(case, _, own)| case.is_of_arrivals() && own.complete) {
+        if case.duration.is_some() || case.parts.iter().all(|part| part.pattern.offered.is_none()) {
+            continue;
+        }
+        let last = outcome.flows.iter().map(|flow| flow.record.start).max().unwrap_or(0);
+        let end = outcome.flows.iter().map(|flow| flow.record.end).max().unwrap_or(0);
+        let is_unsteady = (end - last) as f64 > STEADY * last as f64;
+        let is_worse = worst.as_ref().is_none_or(|(_, other, until)| end - last > until - other);
+        if is_unsteady && is_worse {
+            worst = Some((case.label(), last, end));
+        }
+    }
+    worst.map(|(label, last, end)| {
+        format!(
+            "not a steady state: in {label} the last flow begins at {:.1} ms and the last one ends at {:.1} ms, so the load \
+             is below the one that was asked for after the arrivals; more `flows`, or `duration`, come closer",
+            seconds(last) * 1e3,
+            seconds(end) * 1e3
+        )
+    })
+}
+
+/// Cases that differ in their scheme alone and ran different numbers of jobs a seed: the next job begins when one has
+/// ended, so a faster scheme gets more work, and more of it at a time.
+fn jobs(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
+    // By what is the same for all schemes, and by case: jobs, and seeds.
+    let mut counts: IndexMap<String, IndexMap<String, (usize, usize)>> = IndexMap::new();
+    for (case, _, outcome) in done.iter().filter(|(_, _, own)| own.complete) {
+        let is_closed = |part: usize| !case.parts[part].pattern.is_of_arrivals();
+        let jobs = outcome.jobs.iter().filter(|(part, _)| is_closed(*part)).count();
+        let same = format!("{} {:?} {:?}", case.pattern, case.variant, case.at);
+        let (sum, seeds) = counts.entry(same).or_default().entry(case.label()).or_default();
+        (*sum, *seeds) = (*sum + jobs, *seeds + 1);
+    }
+    let told = |counts: IndexMap<String, (usize, usize)>| {
+        let mean = |(jobs, seeds): &(usize, usize)| *jobs as f64 / *seeds as f64;
+        let of = |(label, count): (&String, &(usize, usize))| (label.clone(), mean(count));
+        let (least, few) = counts.iter().map(of).min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (most, many) = counts.iter().map(of).max_by(|a, b| a.1.total_cmp(&b.1))?;
+        (many > few).then(|| {
+            format!(
+                "jobs are a closed loop: {few:.0} a seed ended in {least}, {many:.0} in {most}, so the schemes did not carry \
+                 the same load; with `load` or `every` they do"
+            )
+        })
+    };
+    counts.into_values().filter_map(told).collect()
+}
