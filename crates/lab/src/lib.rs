@@ -5,6 +5,7 @@
 //! - `metric` and `optimum` compute numbers from what was observed; [`tresse_results`] has the types, and stores them.
 
 pub mod bench;
+mod caveats;
 pub mod embedded;
 pub mod engine;
 pub mod environment;

@@ -3,7 +3,7 @@
 use tresse_controllers::State;
 use tresse_fabric::{Deadlock, Histogram, PfcCounters, PortCounters};
 pub use tresse_sim::{FlowRecord, FlowSpec, Paths, Step};
-use tresse_sim::{ObservedPacket, OpenedSubflow, World};
+use tresse_sim::{Mechanisms, ObservedPacket, OpenedSubflow, World};
 use tresse_transport::Counters;
 use tresse_units::{BitsPerSecond, MICROSECOND, Time};
 
@@ -67,6 +67,11 @@ pub trait Network {
     /// The ports that wait for each other forever, if it is known that some do.
     fn deadlock(&self) -> Option<Deadlock> {
         None
+    }
+
+    /// How often mechanisms have acted, as far as it is known.
+    fn mechanisms(&self) -> Mechanisms {
+        Mechanisms::default()
     }
 
     /// The RTTs of each group's packets, if they are recorded, ps.
@@ -193,6 +198,10 @@ impl Network for World {
             }
         };
         (0..sender.subflows()).map(subflow).collect()
+    }
+
+    fn mechanisms(&self) -> Mechanisms {
+        self.mechanisms()
     }
 
     fn delivered_bytes(&self) -> u64 {

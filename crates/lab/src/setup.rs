@@ -40,6 +40,8 @@ pub(crate) fn world(case: &Case, seed: u64, threads: usize) -> World {
         Ok(cut) => World::in_parts(cut, seconds, || fabric(case, seed)),
         Err(_) => World::on(fabric(case, seed)),
     };
+    let fair_ports = case.setting.options.fair_ports(&case.setting.fabric);
+    let world = if fair_ports.is_empty() { world } else { world.with_fair_ports(&fair_ports) };
     if case.setting.rtt { world.with_rtts(case.groups.len()) } else { world }
 }
 

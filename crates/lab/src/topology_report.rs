@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
+use tresse_experiment::plan::bdp::{PacketSizes, link_rtts};
 use tresse_experiment::plan::network;
 use tresse_experiment::read::Loaded;
 use tresse_fabric::{Locality, ShortestPaths, Tier, Topology, bisection, tiers};
-use tresse_units::{SECOND, Time};
+use tresse_units::Time;
 
 /// The facts of a network.
 #[derive(Debug, Clone, Serialize)]
@@ -111,15 +112,8 @@ pub struct PathEntry {
 pub fn topology(loaded: &Loaded, pair: Option<[&str; 2]>) -> Result<TopologyReport, Diagnostic> {
     const SHOWN: u32 = 16;
     let topology = network::topology(loaded)?;
-    let transport = loaded.experiment.transport.config();
-    let transport = transport.map_err(|(key, e)| loaded.error_at(&["transport", key], &e))?;
-    let (data, ack) = (transport.mss + transport.header, transport.ack);
-    let twins = topology.twins();
-    let rtt = |port: u32| {
-        let [there, back] = [port, twins[port as usize]].map(|p| topology.configs[p as usize]);
-        let bits = |bytes: u32| u64::from(bytes) * 8 * SECOND;
-        there.delay + back.delay + bits(data) / there.rate + bits(ack) / back.rate
-    };
+    let sizes = PacketSizes::of(loaded)?;
+    let rtt = link_rtts(&topology, sizes);
     let paths = ShortestPaths::new(&topology);
     let pair = match pair {
         None => None,
@@ -166,9 +160,9 @@ pub fn topology(loaded: &Loaded, pair: Option<[&str; 2]>) -> Result<TopologyRepo
         narrowest_tier: narrowest.map_or(0, |(place, _)| place),
         tiers,
         bisection_bps: bisection(&topology),
-        base_rtts: rtts(&topology, &paths, rtt),
-        data_bytes: data,
-        ack_bytes: ack,
+        base_rtts: rtts(&topology, &paths, &rtt),
+        data_bytes: sizes.data,
+        ack_bytes: sizes.ack,
         paths: pair.map(entry),
     })
 }

@@ -89,26 +89,27 @@ fn payment(scheme: &ConfiguredController) -> Payment {
     scheme.maximises().map_or(Payment::Rounds, |declared| declared.payment)
 }
 
-/// `trials`, of which `windows` are the code's mean windows by path, packets, beside the declaration of `scheme`.
-pub fn compare(scheme: &ConfiguredController, trials: Vec<Trial>, windows: &[Vec<f64>]) -> Vec<Comparison> {
-    let comparison = |(trial, windows): (Trial, &Vec<f64>)| {
+/// A comparison of each of `trials`, of which `windows` are the code's mean windows by path, packets, and `laws` what
+/// [`law`] says.
+pub fn compare(
+    scheme: &ConfiguredController,
+    trials: Vec<Trial>,
+    windows: &[Vec<f64>],
+    laws: &[Option<f64>],
+) -> Vec<Comparison> {
+    let comparison = |(trial, (windows, law)): (Trial, (&Vec<f64>, &Option<f64>))| {
         let rates = trial.ways.iter().zip(windows).map(|(way, w)| w / seconds(way.rtt + way.queueing));
-        Comparison {
-            code_pps: rates.sum(),
-            law_pps: law(scheme, &trial),
-            utility_pps: utility(scheme, &trial),
-            trial,
-        }
+        Comparison { code_pps: rates.sum(), law_pps: *law, utility_pps: utility(scheme, &trial), trial }
     };
-    trials.into_iter().zip(windows).map(comparison).collect()
+    trials.into_iter().zip(windows.iter().zip(laws)).map(comparison).collect()
 }
 
 fn seconds(eighths: u32) -> f64 {
     f64::from(eighths) / EIGHTHS
 }
 
-/// The declared law's mean rate in the same trial, packets/s.
-fn law(scheme: &ConfiguredController, trial: &Trial) -> Option<f64> {
+/// The declared law's mean rate in the same trial, packets/s; `None` if none is declared.
+pub fn law(scheme: &ConfiguredController, trial: &Trial) -> Option<f64> {
     let controller = scheme.controller();
     let rtts: Vec<f64> = trial.ways.iter().map(|way| seconds(way.rtt)).collect();
     let subflows = Subflows { rtts: &rtts, packet: PACKET };

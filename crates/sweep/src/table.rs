@@ -9,7 +9,8 @@ use arrow_schema::{Field, Schema};
 use indexmap::IndexSet;
 use toml::Value;
 use tresse_experiment::Diagnostic;
-use tresse_experiment::schema::metrics::{METRICS, OPTIMUM_METRICS};
+use tresse_experiment::schema::metrics::{METRICS, OPTIMUM_METRICS, find};
+use tresse_experiment::schema::slice::without_slice;
 use tresse_results::store::parquet::{ParquetError, writer};
 use tresse_units::output_file::OutputFile;
 
@@ -93,21 +94,16 @@ fn settings(keys: &[String], rows: &[Row<'_>]) -> Vec<Column> {
 fn measured(rows: &[Row<'_>]) -> Vec<Column> {
     let cases = || rows.iter().filter_map(|row| row.1);
     let mut columns = Vec::new();
-    for metric in METRICS {
-        let values: Float64Array =
-            rows.iter().map(|row| Some(row.1?.metrics.get(metric.name)?.value())).collect();
-        if cases().any(|case| case.metrics.contains_key(metric.name)) {
-            columns.push(Column::new(metric.name, Arc::new(values), metric.unit, metric.meaning));
-        }
-        let values: Float64Array = rows.iter().map(|row| row.1?.ci95.get(metric.name).copied()).collect();
-        if cases().any(|case| case.ci95.contains_key(metric.name)) {
+    let measured: IndexSet<&str> = cases().flat_map(|case| case.metrics.keys().map(String::as_str)).collect();
+    let of_slices = measured.iter().copied().filter(|name| name.contains('.'));
+    for name in METRICS.iter().map(|row| row.name).filter(|name| measured.contains(name)).chain(of_slices) {
+        let Some(row) = find(METRICS, without_slice(name)) else { continue };
+        let values: Float64Array = rows.iter().map(|row| Some(row.1?.metrics.get(name)?.value())).collect();
+        columns.push(Column::new(name, Arc::new(values), row.unit, row.meaning));
+        if cases().any(|case| case.ci95.contains_key(name)) {
+            let values: Float64Array = rows.iter().map(|row| row.1?.ci95.get(name).copied()).collect();
             let meaning = "half the width of the 95 % confidence interval";
-            columns.push(Column::new(
-                format!("{}_ci95", metric.name),
-                Arc::new(values),
-                metric.unit,
-                meaning,
-            ));
+            columns.push(Column::new(format!("{name}_ci95"), Arc::new(values), row.unit, meaning));
         }
     }
     for key in OPTIMUM_METRICS {

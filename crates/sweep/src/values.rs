@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 use tresse_experiment::diagnostic::Wrong;
 use tresse_experiment::did_you_mean;
-use tresse_units::{Bytes, Duration, Packets, Rate};
+use tresse_units::{Bytes, Duration, Mark, Packets, Rate};
 
 /// The values of a key.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +33,7 @@ pub(crate) enum Unit {
     Duration,
     Bytes,
     Packets,
+    Bdp,
 }
 
 /// The maximum number of values of a key.
@@ -47,7 +48,11 @@ pub(crate) fn quantity(text: &str) -> Option<(Unit, u64)> {
     let duration = || text.parse::<Duration>().map(|own| (Unit::Duration, own.0));
     let bytes = || text.parse::<Bytes>().map(|own| (Unit::Bytes, own.0));
     let packets = || text.parse::<Packets>().map(|own| (Unit::Packets, own.0.into()));
-    rate.or_else(|_| duration()).or_else(|_| bytes()).or_else(|_| packets()).ok()
+    let bdp = || match text.parse() {
+        Ok(Mark::Bdp(parts)) => Some((Unit::Bdp, parts)),
+        Ok(Mark::Length(_)) | Err(_) => None,
+    };
+    rate.or_else(|_| duration()).or_else(|_| bytes()).or_else(|_| packets()).ok().or_else(bdp)
 }
 
 impl Values {
@@ -110,7 +115,7 @@ impl Range {
             let wrong = || {
                 Wrong::key(
                     key,
-                    "expected a number, or a quantity such as \"10Gbps\", \"20us\", \"64kB\", \"10pkt\"",
+                    "expected a number, or a quantity such as \"10Gbps\", \"20us\", \"64kB\", \"10pkt\", \"0.2BDP\"",
                 )
             };
             let (unit, number) = match value {
@@ -193,6 +198,7 @@ impl Range {
             Unit::Duration => Value::String(Duration(short().round() as u64).to_string()),
             Unit::Bytes => Value::String(Bytes(short().round() as u64).to_string()),
             Unit::Packets => Value::String(Packets(number.round() as u32).to_string()),
+            Unit::Bdp => Value::String(Mark::Bdp(short().round() as u64).to_string()),
         }
     }
 }
@@ -230,6 +236,7 @@ mod tests {
                 "\"1Gbps\" \"3162Mbps\" \"10Gbps\" \"31620Mbps\" \"100Gbps\"",
             ),
             ("{ from = \"10pkt\", to = \"15pkt\", steps = 3 }", "\"10pkt\" \"13pkt\" \"15pkt\""),
+            ("{ from = \"0.1BDP\", to = \"0.4BDP\", steps = 3 }", "\"0.1BDP\" \"0.25BDP\" \"0.4BDP\""),
             ("{ from = \"500us\", to = \"2ms\", steps = 4 }", "\"500us\" \"1ms\" \"1500us\" \"2ms\""),
             ("[\"a\", 3, [1, 2]]", "\"a\" 3 [1, 2]"),
         ] {

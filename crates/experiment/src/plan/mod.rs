@@ -2,10 +2,12 @@
 
 pub mod applications;
 mod axes;
+pub mod bdp;
 pub mod bound_scheme;
 pub mod case_builder;
 mod check;
 pub mod compatibility;
+pub mod differences;
 pub mod flow_control;
 mod flow_members;
 pub mod flow_sizes;
@@ -34,7 +36,7 @@ use indexmap::{IndexMap, IndexSet};
 use tresse_fabric::Topology;
 use tresse_units::{Duration, MICROSECOND, Time};
 
-use crate::diagnostic::{Diagnostic, Wrong, did_you_mean, known};
+use crate::diagnostic::{Diagnostic, Wrong, did_you_mean};
 pub use crate::plan::axes::AxisValue;
 use crate::plan::bound_scheme::{BoundScheme, OnFabric};
 use crate::plan::link_events::Change;
@@ -47,8 +49,8 @@ use crate::plan::windows::Window;
 use crate::read::{self, Loaded, Profile, Source};
 use crate::schema::Experiment;
 use crate::schema::bounds::LONGEST;
-use crate::schema::measure::Criterion;
-use crate::schema::metrics::METRICS;
+use crate::schema::measure::{Criterion, RecoveryCriterion};
+use crate::schema::slice::{self, Slice};
 use crate::schema::wanted::Wanted;
 
 /// One point of the axes.
@@ -164,12 +166,16 @@ pub struct Setting {
     pub samples: Option<Time>,
     /// The windows of time to report; empty without samples.
     pub windows: Vec<Window>,
+    /// The slices of flows that have metrics of their own.
+    pub slices: IndexMap<String, Slice>,
     /// The interval between observations of the queues, ps; no observations if `None`.
     pub queues: Option<Time>,
     /// Whether RTTs are recorded.
     pub rtt: bool,
     /// The criterion of convergence; no convergence times if `None`.
     pub convergence: Option<Criterion>,
+    /// The criterion of recovery from changes of links; no recovery times if `None`.
+    pub recovery: Option<RecoveryCriterion>,
     /// Which packets are recorded; none if `None`.
     pub packets: Option<Packets>,
 }
@@ -243,7 +249,7 @@ fn resolve_with(owners: &[Owner], loaded: &Loaded, only: &[String]) -> Result<Pl
         }
         cases.extend(own);
     }
-    check_table(&loaded.experiment).map_err(|e| loaded.error(e))?;
+    check_measure(&loaded.experiment, &cases).map_err(|e| loaded.error(e))?;
     for owner in owners {
         (owner.check)(&loaded.experiment, &cases, loaded.is_as_written()).map_err(|e| loaded.error(e))?;
     }
@@ -253,20 +259,29 @@ fn resolve_with(owners: &[Owner], loaded: &Loaded, only: &[String]) -> Result<Pl
     Ok(Plan { cases, only: only.to_vec() })
 }
 
-/// Checks that the table shows metrics that exist.
-fn check_table(experiment: &Experiment) -> Result<(), Wrong> {
-    let mut metrics = experiment.measure.table.iter().flatten();
+/// Checks that slices are of groups that exist, and that the table shows metrics that exist.
+fn check_measure(experiment: &Experiment, cases: &[Case]) -> Result<(), Wrong> {
+    let measure = &experiment.measure;
+    let groups = cases.iter().filter(|case| case.groups.len() > 1).flat_map(|case| &case.groups);
+    let groups: IndexSet<&str> = groups.map(String::as_str).collect();
+    // A variant may have others.
+    for own in cases.chunk_by(|a, b| Arc::ptr_eq(&a.setting, &b.setting)) {
+        slice::check(&own[0].setting.slices, &groups)?;
+    }
+    let mut metrics = measure.table.iter().flatten();
     metrics.try_for_each(|metric| {
-        known("metric", metric, METRICS).map_err(|e| Wrong::new(["measure", "table"], e))
+        slice::check_metric(metric, &measure.slices).map_err(|e| Wrong::new(["measure", "table"], e))
     })
 }
 
 /// All cases of an experiment without variants, or of one variant.
 fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, Diagnostic> {
+    let loaded = &*network::in_bytes(loaded)?;
     let experiment = &loaded.experiment;
     let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
     let wrong_below = |e: Wrong| loaded.error(e);
     let (fabric, routing) = network::build(&experiment.fabric, &experiment.changes).map_err(wrong_below)?;
+    network::check_hosts(&experiment.fabric, experiment.transport.profile).map_err(wrong_below)?;
     let common = experiment.transport.config().map_err(|(key, e)| wrong(&["transport", key], e))?;
     let schemes = bound_scheme::schemes(loaded, &fabric, &routing, &common)?;
     let fixed: Vec<_> =
@@ -285,11 +300,23 @@ fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, Diagnostic
     let packet = packets.max().unwrap_or(common.mss + common.header);
     let options = PortOptions::new(&experiment.fabric, &fabric, &changes, packet).map_err(wrong_below)?;
     let (links, rtt) = (measure.links, measure.rtt);
-    let (windows, convergence) = (windows(loaded)?, convergence(loaded)?);
+    let (windows, convergence, recovery) = (windows(loaded)?, convergence(loaded)?, recovery(loaded)?);
     let packets = packets::resolve(loaded, &fabric)?;
-    let setting =
-        Setting { fabric, options, changes, links, samples, windows, queues, rtt, convergence, packets };
-    let setting = Arc::new(setting);
+    let slices = measure.slices.clone();
+    let setting = Arc::new(Setting {
+        fabric,
+        options,
+        changes,
+        links,
+        samples,
+        windows,
+        slices,
+        queues,
+        rtt,
+        convergence,
+        recovery,
+        packets,
+    });
     let builder = case_builder::Builder::new(loaded, variant, &setting, &schemes);
     let mut cases = Vec::new();
     for (pattern, workload) in &experiment.workloads {
@@ -339,6 +366,27 @@ fn convergence(loaded: &Loaded) -> Result<Option<Criterion>, Diagnostic> {
         return Err(wrong(&["for"], "a time of 1us to 1000s"));
     }
     Ok(Some(Criterion { within: keys.within, hold: keys.hold.0 }))
+}
+
+/// The criterion of recovery, if it is requested.
+fn recovery(loaded: &Loaded) -> Result<Option<RecoveryCriterion>, Diagnostic> {
+    /// Intervals that the goodput has to stay, unless a time is given.
+    const INTERVALS_HELD: u64 = 10;
+    let measure = &loaded.experiment.measure;
+    let Some(keys) = &measure.recovery else { return Ok(None) };
+    let wrong =
+        |key: &[&str], message: &str| loaded.error_at(&[&["measure", "recovery"], key].concat(), message);
+    let Some(samples) = measure.samples else {
+        return Err(wrong(&[], "goodput over time comes from samples: set `samples = \"1ms\"` in [measure]"));
+    };
+    if !(keys.share > 0.0 && keys.share <= 1.0) {
+        return Err(wrong(&["share"], "a share of the former goodput above 0 and at most 1, such as 0.9"));
+    }
+    let hold = keys.hold.map_or(INTERVALS_HELD * samples.0, |own| own.0);
+    if keys.hold.is_some() && !INTERVALS.contains(&hold) {
+        return Err(wrong(&["for"], "a time of 1us to 1000s"));
+    }
+    Ok(Some(RecoveryCriterion { share: keys.share, hold }))
 }
 
 /// The points of the axes scheme and subflows; a single one without a scheme if only workloads name schemes.

@@ -59,6 +59,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "opn/nstar-table",
     "opn/short-flows",
     "today/generations",
+    "today/loops",
     "today/pfc",
     "today/planes",
     "today/uet",

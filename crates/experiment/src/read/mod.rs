@@ -141,7 +141,7 @@ pub(crate) fn load(
         let experiments = (&before, &loaded.experiment);
         loaded.changes = changes::of_settings(&base, &loaded.resolved, &paths, experiments, &loaded.meaning);
     }
-    let replications = loaded.experiment.replications.check();
+    let replications = loaded.experiment.replications.check(&loaded.experiment.measure.slices);
     replications.map_err(|e| loaded.error(e.below("replications")))?;
     case_count::check_before_variants(&loaded)?;
     loaded.variants = variants::load(&loaded)?;

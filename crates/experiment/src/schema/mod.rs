@@ -14,6 +14,7 @@ pub mod path_manager;
 pub mod ports;
 pub mod routing;
 pub mod scheme;
+pub mod slice;
 pub mod stopping_rule;
 pub mod transport;
 pub mod untagged;

@@ -5,14 +5,15 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::{Wrong, did_you_mean};
+use crate::diagnostic::Wrong;
 use crate::schema::metric_schema::CaseMetric;
-use crate::schema::metrics::{METRICS, find};
+use crate::schema::slice::{Slice, check_metric};
 
 /// How many seeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -107,7 +108,7 @@ impl Replications {
     ///
     /// # Errors
     /// The key, and what is wrong with it.
-    pub fn check(&self) -> Result<(), Wrong> {
+    pub fn check(&self, slices: &IndexMap<String, Slice>) -> Result<(), Wrong> {
         let until = match self {
             // Numbers were checked where they were read.
             Self::Count(_) => return Ok(()),
@@ -129,13 +130,7 @@ impl Replications {
                 ));
             }
         }
-        if find(METRICS, &until.of).is_none() {
-            let hint = did_you_mean(&until.of, METRICS.iter().map(|row| row.name));
-            return Err(Wrong::key(
-                "of",
-                format!("there is no metric `{}`{hint} (`tresse explain results`)", until.of),
-            ));
-        }
+        check_metric(&until.of, slices).map_err(|e| Wrong::key("of", e))?;
         if until.least < 2 || !COUNTS.contains(&until.least) {
             return Err(Wrong::key(
                 "least",

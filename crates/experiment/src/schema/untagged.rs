@@ -43,6 +43,14 @@ impl<T: Copy> Layered<T> {
         }
     }
 
+    /// Its values, to change them.
+    pub(crate) fn values(&mut self) -> Box<dyn Iterator<Item = &mut T> + '_> {
+        match self {
+            Self::All(value) => Box::new(std::iter::once(value)),
+            Self::Each(each) => Box::new(each.values_mut()),
+        }
+    }
+
     /// Checks that it only names these layers.
     ///
     /// # Errors

@@ -140,7 +140,7 @@ const SPRAYED: [&str; 6] = [
     r#"fabric.routing="ecmp""#,
     r#"fabric.trim="64B""#,
     "transport.handshake=false",
-    r#"schemes.xmp.transport={ profile = "spray" }"#,
+    r#"schemes.xmp.transport={ profile = "spray", ack_every = "1pkt" }"#,
     r#"schemes.xmp.balancer="reps""#,
     "schemes.xmp.subflows=1",
 ];

@@ -8,6 +8,7 @@ use crate::network::Network;
 use crate::optimum::beside;
 use crate::setup;
 use tresse_results::record::outcome::{Outcome, Rows};
+use tresse_results::record::recovery::Recoveries;
 
 impl<M, W, E> Engine<'_, M, W>
 where
@@ -85,10 +86,12 @@ where
             lost: counters().map(|c| c.lost).sum(),
             marks: counters().map(|c| c.marks).sum(),
             trims: counters().map(|c| c.trims).sum(),
+            mechanisms: self.world.mechanisms(),
             links: setup::totals(&self.world, &self.case.setting.fabric),
             rtts: self.world.rtts(),
             windows: IndexMap::new(),
             converged: Vec::new(),
+            recoveries: Recoveries::default(),
             flows: self.flows,
             jobs: self.jobs,
             queues: Vec::new(),

@@ -8,7 +8,7 @@ use tresse_controllers::check::rates::{Draw, mean_windows_apart};
 use tresse_controllers::law::Standing;
 use tresse_controllers::sandbox::End;
 use tresse_controllers::{ConfiguredController, Controller};
-use tresse_optimum::agreement::{Comparison, compare, largest, trials};
+use tresse_optimum::agreement::{Comparison, compare, largest, law, trials};
 
 /// A controller's mean rates beside those that it declares.
 #[derive(Debug, Clone, Serialize)]
@@ -91,15 +91,16 @@ impl TrialEntry {
 pub fn agreement(controller: Controller) -> io::Result<Result<Agreement, End>> {
     let scheme = Arc::new(ConfiguredController::new(controller, []).expect("defaults lie in their ranges"));
     let trials = trials(&scheme);
-    Ok(mean_windows_apart(&scheme, &trials)?.map(|windows| {
-        let comparisons = compare(&scheme, trials, &windows);
+    let laws = || trials.iter().map(|trial| law(&scheme, trial)).collect::<Vec<_>>();
+    Ok(mean_windows_apart(&scheme, &trials, laws)?.map(|(windows, laws)| {
+        let comparisons = compare(&scheme, trials, &windows, &laws);
         let judged = |error: Option<f64>, thousandths: Option<u32>| {
             let tolerance = thousandths.map(|t| f64::from(t) / 1000.0);
             error.map(|largest_error| Judged { largest_error, tolerance })
         };
-        let follows = scheme
-            .follows()
-            .and_then(|law| judged(largest(comparisons.iter().map(Comparison::law_error)), law.tolerance));
+        let follows = scheme.follows().and_then(|declared| {
+            judged(largest(comparisons.iter().map(Comparison::law_error)), declared.tolerance)
+        });
         let maximises = scheme.maximises().and_then(|utility| {
             let error = largest(comparisons.iter().map(Comparison::utility_error));
             judged(error, utility.tolerance.filter(|_| utility.standing != Standing::None))

@@ -10,9 +10,10 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::plan::{Case, Plan};
+use tresse_experiment::plan::{Case, Plan, differences};
 use tresse_experiment::read::Loaded;
 
+use crate::caveats;
 use crate::engine::{replication, worker};
 use crate::failures;
 use crate::judge::{Judge, Jumps, Numbers};
@@ -91,8 +92,14 @@ pub fn measure(
     carry_out(loaded, plan, options, watch, judge, None, None)
 }
 
+/// What is known before a run. What differs between schemes and their hosts is about simulated ones.
+fn notes(loaded: &Loaded, plan: &Plan, is_real: bool) -> Vec<String> {
+    let differences = if is_real { Vec::new() } else { differences::notes(loaded, plan) };
+    [loaded.files.notes(), differences].concat()
+}
+
 /// The report of a run that begins.
-fn begun(loaded: &Loaded, options: &Options) -> Report {
+fn begun(loaded: &Loaded, notes: Vec<String>, options: &Options) -> Report {
     Report {
         schema: Report::SCHEMA.to_owned(),
         experiment: loaded.source.name.clone(),
@@ -112,7 +119,7 @@ fn begun(loaded: &Loaded, options: &Options) -> Report {
         changed: loaded.changes.clone(),
         judged: options.judge || loaded.changes.is_empty(),
         errors: Vec::new(),
-        notes: loaded.files.notes(),
+        notes,
         cases: Vec::new(),
         claims: Vec::new(),
     }
@@ -166,6 +173,7 @@ fn sum_up(report: &mut Report, done: &[(&Case, u64, &Outcome)]) {
     report.packet_hops = done.iter().map(|(_, _, o)| o.hops).sum();
     report.errors = failures::told(done);
     report.notes.extend(failures::noted(done));
+    report.notes.extend(caveats::noted(done));
     report.digest = summary::digest(done);
 }
 
@@ -182,11 +190,12 @@ fn carry_out(
     let (testbed, on) = real.unzip();
     let inputs = |replications| Some(Inputs::new(loaded, plan, options.seed, replications));
     let out = folder.as_ref().map(|folder| folder.path().display().to_string());
+    let notes = notes(loaded, plan, testbed.is_some());
     let mut report = Report {
         testbed,
         out: out.unwrap_or_default(),
         inputs: inputs(options.replications.least()),
-        ..begun(loaded, options)
+        ..begun(loaded, notes, options)
     };
     let file = RunFile::new(&report, loaded, options);
     let compared = Compared::new(judge, report.judged);

@@ -1,6 +1,7 @@
 //! The engine, its observers and the tables that they leave, by small experiments.
 
 mod alone;
+mod caveats;
 mod convergence;
 mod ideal;
 mod jobs;
@@ -17,7 +18,9 @@ mod port_options;
 mod presets;
 mod queues;
 mod reading;
+mod recovery;
 mod samples;
+mod slices;
 mod stopping_rule;
 mod threads;
 mod topologies;

@@ -60,6 +60,25 @@ fn a_sweep_has_a_row_for_each_point() {
 }
 
 #[test]
+fn a_sweep_has_columns_for_slices() {
+    let dir = tempdir().expect("a folder");
+    let slices =
+        "[set]\n\"measure.slices\" = { large = { size = \"above 1MB\" }, none = { size = \"up to 1MB\" } }\n";
+    complete(&open(&plan(&format!("{slices}{TWELVE}")), dir.path()).expect("it can be opened"));
+    let rows = rows(dir.path());
+    let values =
+        |name: &str| Some(rows.column_by_name(name)?.as_primitive::<Float64Type>().values().to_vec());
+    // All its flows are large.
+    assert!(values("large.goodput_mean_bps").is_some());
+    assert_eq!(values("large.goodput_mean_bps"), values("goodput_mean_bps"));
+    assert_eq!(values("none.goodput_mean_bps"), None);
+    let schema = rows.schema();
+    let unit =
+        schema.field_with_name("large.goodput_mean_bps").expect("a column").metadata().get("unit").cloned();
+    assert_eq!(unit.as_deref(), Some("bit/s"));
+}
+
+#[test]
 fn a_sweep_that_was_stopped_goes_on_to_the_same_bytes() {
     let dirs = [tempdir().expect("a folder"), tempdir().expect("a folder")];
     complete(&open(&plan(TWELVE), dirs[0].path()).expect("it can be opened"));
@@ -121,6 +140,19 @@ fn a_plan_that_grows_computes_what_is_new() {
     let other = format!("seed = 2\n{PLAN}\n[[designs]]\nkeys = {{ \"fabric.mark\" = [\"5pkt\"] }}");
     let other = refused(&Plan::parse("plan.toml", other).expect("the plan can be read"), dir.path());
     assert!(other.0.contains("has another sweep"), "{other:?}");
+}
+
+#[test]
+fn thresholds_may_be_multiples_of_the_bdp() {
+    for (values, expected) in [
+        ("[\"0.1BDP\", \"0.2BDP\"]", &["0.1BDP", "0.2BDP"][..]),
+        ("{ from = \"0.1BDP\", to = \"0.4BDP\", steps = 3 }", &["0.1BDP", "0.25BDP", "0.4BDP"]),
+    ] {
+        let dir = tempdir().expect("a folder");
+        let plan = plan(&format!("[[designs]]\nkeys = {{ \"fabric.mark\" = {values} }}"));
+        assert_eq!(complete(&open(&plan, dir.path()).expect("it can be opened")).failed(), 0);
+        assert_eq!(texts(&rows(dir.path()), "fabric.mark").iter().flatten().collect::<Vec<_>>(), expected);
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tresse_fabric::{
     Graph, GraphError, GraphPort, Loss, Node, NodeKind, NonEct, PortConfig, Processing, Threshold, Topology,
 };
-use tresse_units::{Probability, Queue};
+use tresse_units::{Mark, Probability};
 
 use crate::diagnostic::{Diagnostic, Location, Wrong, did_you_mean, wrong};
 use crate::read::loaded::{Loaded, Source};
@@ -280,11 +280,11 @@ fn config(
     let loss = loss.or_else(|| f.loss.of(layer)).unwrap_or(Probability::ZERO);
     let limit = match (queue.filter(|_| speaks), is_nic) {
         (Some(queue), _) => queue,
-        (None, true) => f.host_queue,
+        (None, true) => f.host_limit(),
         (None, false) => of(&f.queue, layer).ok_or_else(|| missing("queue", "100pkt"))?,
     };
-    let usual = if is_nic { f.host_mark } else { f.mark.of(layer).unwrap_or(Queue::Unlimited) };
-    let mark = mark.filter(|_| speaks).unwrap_or(usual);
+    let usual = if is_nic { f.host_mark } else { f.mark.of(layer).unwrap_or(Mark::UNLIMITED) };
+    let mark = mark.filter(|_| speaks).unwrap_or(usual.length());
     Ok(PortConfig {
         rate: rate.0,
         delay: delay.0,

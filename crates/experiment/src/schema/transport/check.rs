@@ -7,6 +7,9 @@ use tresse_units::Duration;
 use crate::schema::bounds::LONGEST;
 use crate::schema::transport::Wrong;
 
+const SPRAYED_BUFFER: &str = "with profile = \"spray\" a network card puts data where it belongs, in order or not: use \
+                              receive_window";
+
 /// Refuses values that cannot be simulated.
 pub(super) fn check(config: &Config, sprayed: bool) -> Result<(), Wrong> {
     if config.mss == 0 || config.mss.saturating_add(config.header) > 65_535 {
@@ -27,6 +30,17 @@ pub(super) fn check(config: &Config, sprayed: bool) -> Result<(), Wrong> {
     if config.receive_window < config.initial_window || config.receive_window >= controllers::CWND_LIMIT {
         let most = controllers::CWND_LIMIT - 1;
         return Err(("receive_window", format!("at least initial_window and at most {most} packets")));
+    }
+    if let Some(buffer) = config.receive_buffer {
+        if buffer.bytes < config.mss.into() {
+            return Err(("receive_buffer", "at least one full segment (mss)".into()));
+        }
+        if sprayed {
+            return Err(("receive_buffer", SPRAYED_BUFFER.into()));
+        }
+    }
+    if config.port_limit == 0 {
+        return Err(("port_limit", "more than 0B".into()));
     }
     if config.grow_in_cwr && config.reduction == Reduction::Prr {
         return Err((

@@ -11,10 +11,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 use tresse_controllers as controllers;
-use tresse_transport::{Config, DelayedAck, Echo, Gro};
+use tresse_transport::{Config, DelayedAck, Echo, Gro, ReceiveBuffer};
 use tresse_units::{Bytes, Duration, Packets};
 
-pub use values::{Plb, Recovery, Reduction, Scheduler, Switch};
+pub use values::{Blocked, Plb, Recovery, Reduction, Scheduler, Switch};
 
 /// The key that is wrong, and why.
 type Wrong = (&'static str, String);
@@ -22,12 +22,12 @@ type Wrong = (&'static str, String);
 /// A transport. `[transport]` applies to all schemes. A profile gives every key a value. Without a profile, these
 /// must be given: `mss`, `header`, `ack`, `initial_window`, `rto_min`, `rto_initial`, `rto_max`, `recovery`,
 /// `reduction`, `ack_every`, `ack_timer` and `quick_acks`; mechanisms of the other keys are then not simulated. A
-/// scheme's own `transport` has the keys in which it differs.
+/// scheme's own `transport` has the keys in which it differs; with its own `profile`, nothing of `[transport]` applies to
+/// the scheme.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transport {
-    /// Whose transport it is. Keys given next to it, or in `[transport]`, override its values (`tresse explain
-    /// hosts`).
+    /// Whose transport it is. Keys given next to it override its values (`tresse explain hosts`).
     pub profile: Option<HostProfile>,
     /// Payload of a full segment.
     pub mss: Option<Bytes>,
@@ -60,6 +60,15 @@ pub struct Transport {
     pub ect_acks: Option<bool>,
     /// The maximum number of segments in flight on a subflow: a constant receive window. Default: unlimited.
     pub receive_window: Option<Packets>,
+    /// The receive buffer of a whole connection, in bytes of payload: new data may be in flight, on all subflows together,
+    /// up to this much beyond the first data that is missing. Default: unlimited.
+    pub receive_buffer: Option<Bytes>,
+    /// With `receive_buffer`: what the sender does while data on one subflow keeps the others from sending. Default:
+    /// `wait`.
+    pub blocked: Option<Blocked>,
+    /// With `host_queue = "fq"`: a subflow waits when this much of its packets waits in its host's port, at least one
+    /// packet. For TCP, what takes 1 ms at its pacing rate is enough, as in Linux.
+    pub port_limit: Option<Bytes>,
     /// The receiver sends one ACK for this many packets.
     pub ack_every: Option<Packets>,
     /// The longest time until the receiver sends an ACK.
@@ -123,6 +132,7 @@ gro_interval = "0s"
 handshake = false
 stale_after = 0
 scheduler = "lowest-rtt"
+port_limit = "1MiB"       # Linux's tcp_limit_output_bytes
 
 [ns3]
 mss = "1460B"
@@ -195,9 +205,16 @@ reduction = "immediate"
 ack_every = "4pkt"
 ack_timer = "20us"
 quick_acks = "0pkt"
+# A network card takes packets from memory as it sends them; eight, so that each of eight ports may have one.
+port_limit = "33200B"
 "#;
 
 impl HostProfile {
+    /// Whether its hosts have a queue for each subflow by default.
+    pub(crate) fn has_fair_hosts(self) -> bool {
+        matches!(self, Self::Linux | Self::Spray)
+    }
+
     /// Its name in [`VALUES`].
     fn name(self) -> &'static str {
         match self {
@@ -244,6 +261,8 @@ impl Transport {
             grow_in_cwr: value!(grow_in_cwr),
             ect_acks: value!(ect_acks),
             receive_window: keys.receive_window.map_or(controllers::CWND_LIMIT - 1, |window| window.0),
+            receive_buffer: keys.buffer()?,
+            port_limit: value!(port_limit).0,
             timer_slack: value!(timer_slack).0,
             pacing: value!(pacing) == Switch::On,
             tso: value!(tso).0,
@@ -257,6 +276,19 @@ impl Transport {
         };
         check::check(&config, self.is_sprayed(None))?;
         Ok(config)
+    }
+
+    fn buffer(&self) -> Result<Option<ReceiveBuffer>, Wrong> {
+        let Some(Bytes(bytes)) = self.receive_buffer else {
+            return match self.blocked {
+                None => Ok(None),
+                Some(_) => Err((
+                    "blocked",
+                    "nothing is blocked without a receive_buffer: set it next to this".into(),
+                )),
+            };
+        };
+        Ok(Some(ReceiveBuffer { bytes, blocked: self.blocked.unwrap_or(Blocked::Wait).into() }))
     }
 
     /// Whether packets are sprayed, for a scheme whose own keys are `own`.

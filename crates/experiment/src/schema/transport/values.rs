@@ -50,6 +50,17 @@ pub enum Scheduler {
     Linux,
 }
 
+/// What the sender does while data on one subflow keeps the receive buffer full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Blocked {
+    /// Wait; after a timeout of the subflow with the first missing data, another one sends this data too. As Linux.
+    Wait,
+    /// Send the first missing data on a faster subflow too, and halve the window of the one that had it. As the MPTCP
+    /// kernel 0.8x.
+    Reinject,
+}
+
 /// Whether and how a subflow changes its hash.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "\"on\", \"off\", or a table such as { rehash_rounds = 6 }")]
@@ -100,6 +111,15 @@ impl From<Scheduler> for transport::Scheduler {
             Scheduler::LowestRtt => Self::LowestRtt,
             Scheduler::RoundRobin => Self::RoundRobin,
             Scheduler::Linux => Self::Linux,
+        }
+    }
+}
+
+impl From<Blocked> for transport::Blocked {
+    fn from(key: Blocked) -> Self {
+        match key {
+            Blocked::Wait => Self::Wait,
+            Blocked::Reinject => Self::Reinject,
         }
     }
 }
