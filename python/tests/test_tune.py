@@ -114,6 +114,20 @@ def test_several_objectives_have_a_front(tmp_path: Path) -> None:
             assert any(fct <= mine[0] and goodput >= mine[1] for fct, goodput in pairs)
 
 
+def test_an_objective_may_be_of_a_slice(tmp_path: Path) -> None:
+    slices = {"far": {"size": "up to 1MB", "distance": "inter-pod"}}
+    plan = {
+        **PLAN,
+        "set": {"measure.slices": slices},
+        "objective": {"minimise": "far.fct_p99_s", "ceilings": {"far.fct_max_s": "10s"}},
+        "budget": {"trials": 2, "seeds": 1, "fresh": 2},
+    }
+    best = tune(plan, out=tmp_path / "slice", progress=False).best
+    assert best is not None
+    assert 0 < best.metrics["far.fct_p99_s"] <= best.metrics["fct_max_s"]
+    assert best.metrics["far.flows"] < best.metrics["flows"]
+
+
 def test_what_breaks_a_floor_is_not_on_the_front() -> None:
     def trial(number: int, fct: float, goodput: float) -> Trial:
         own = Trial(number, {}, Setting({}, {"n": number}))

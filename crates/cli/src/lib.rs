@@ -6,6 +6,7 @@ mod balancer;
 mod bench;
 mod changed;
 mod chart;
+mod check;
 mod claims;
 mod columns;
 mod compare;
@@ -70,6 +71,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
+    Check(check::Args),
     Show(show::Args),
     Paper(paper::Args),
     Compare(compare::Args),
@@ -111,6 +113,7 @@ pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>)
     let cli = cli.unwrap_or_else(|e| e.exit());
     let result = match cli.command {
         Command::Run(args) => run::run(args),
+        Command::Check(args) => check::run(args),
         Command::Show(args) => show::run(&args),
         Command::Paper(args) => paper::run(&args),
         Command::Compare(args) => compare::run(&args),

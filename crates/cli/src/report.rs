@@ -31,6 +31,7 @@ pub fn show(
     }
     tell(out, "score of path sharing", report.cases.iter().map(|c| &c.no_sharing_score))?;
     tell(out, "convergence times", report.cases.iter().map(|c| &c.no_convergence))?;
+    tell(out, "recovery time", report.cases.iter().map(|c| &c.no_recovery))?;
     if !report.claims.is_empty() {
         writeln!(out)?;
         claims::show(&report.claims, &[], out)?;
@@ -40,8 +41,8 @@ pub fn show(
 
 /// Prints the notes of a run to stderr, except those that were `told` before it.
 pub fn tell_notes(report: &Report, told: &[String]) {
-    for note in report.notes.iter().filter(|note| !told.contains(note)) {
-        let _ = writeln!(io::stderr(), "note: {note}"); // it may be closed
+    for note in report.notes.iter().map(|note| format!("note: {note}")).filter(|note| !told.contains(note)) {
+        let _ = writeln!(io::stderr(), "{note}"); // it may be closed
     }
 }
 
@@ -154,7 +155,8 @@ fn tables(
         let losses = result_tables::losses(&owned(&sized));
         write!(out, "{space}{}\n{losses}", result_tables::sizes(&sized))?;
     }
-    for below in [result_tables::groups(cases), result_tables::jobs(cases)].into_iter().flatten() {
+    let below = [result_tables::groups(cases), result_tables::slices(cases), result_tables::jobs(cases)];
+    for below in below.into_iter().flatten() {
         write!(out, "\n{below}")?;
     }
     if !sized.is_empty() {

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use indexmap::IndexSet;
 use tresse_experiment::schema::metrics::{DISJOINT_SIZES, SIZES};
+use tresse_experiment::schema::slice::metric_of;
 use tresse_results::{CaseResult, Metrics};
 
 use crate::points::{cells, heads};
@@ -209,6 +210,30 @@ pub fn groups(cases: &[CaseResult]) -> Option<Table> {
             row.push(number(value(name), size, decimals));
         }
         table.row(row);
+    }
+    Some(table)
+}
+
+/// The slices of flows that the experiment defines; empty if it defines none.
+pub fn slices(cases: &[CaseResult]) -> Option<Table> {
+    let names = cases.iter().flat_map(|case| case.metrics.keys()).filter_map(|name| name.split_once('.'));
+    let names: IndexSet<&str> = names.map(|(slice, _)| slice).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let mut head = vec!["case", "slice"];
+    head.extend(TIMES.map(|(head, ..)| head));
+    let mut table = Table::new(&head).labels(2);
+    for case in cases {
+        for slice in &names {
+            let cell = |&(_, metric, show): &Column| {
+                let value = case.metrics.get(&metric_of(slice, metric));
+                value.map_or_else(|| "-".to_owned(), |own| show(own.value()))
+            };
+            let mut row = vec![case.label(), (*slice).to_owned()];
+            row.extend(TIMES.iter().map(cell));
+            table.row(row);
+        }
     }
     Some(table)
 }

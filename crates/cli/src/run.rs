@@ -92,7 +92,7 @@ pub fn run(args: Args) -> Result<(), Ended> {
     for note in &prepared.notes {
         eprintln!("{note}");
     }
-    let loaded = prepared.loaded.clone();
+    let (loaded, told) = (prepared.loaded.clone(), prepared.notes.clone());
     let report = prepared.run_until(&interrupt, &progress::shown(progress))?;
     if json {
         print_json(&report)?;
@@ -107,7 +107,7 @@ pub fn run(args: Args) -> Result<(), Ended> {
     if plots {
         plot::show(&report, report.out.as_ref(), &mut anstream::stdout().lock())?;
     }
-    report::tell_notes(&report, &loaded.files.notes());
+    report::tell_notes(&report, &told);
     if reports {
         let page = page::of(report.out.as_ref())?;
         eprintln!("page: {} (open it in a browser)", page.display());

@@ -13,9 +13,10 @@ use tresse_results::Report;
 
 use crate::failure::Failure;
 
-/// How often a run in progress is checked, and the number of checks after it was asked to end before it is abandoned.
+/// How often a run in progress is checked, and the number of checks after it was asked to end before it is abandoned: four
+/// times as long as a worker takes to find a hook that does not return, so that this is told on a slow machine too.
 const LOOK: Duration = Duration::from_millis(50);
-const LOOKS: u32 = 12;
+const LOOKS: u32 = 40;
 
 /// Knows what should end when it is asked to.
 #[derive(Debug, Default)]

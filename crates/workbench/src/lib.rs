@@ -14,6 +14,7 @@
 pub mod balancer;
 pub mod cases;
 pub mod catalogue;
+pub mod check;
 pub mod compare;
 pub mod controller;
 pub mod ebpf;

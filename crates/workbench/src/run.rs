@@ -5,13 +5,11 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tresse_experiment::read::built_in;
-use tresse_experiment::schema::fabric::Layered;
+use tresse_experiment::plan::differences;
 use tresse_experiment::schema::stopping_rule::Asked;
 use tresse_experiment::{Loaded, Plan};
 use tresse_lab::{Options, Undivided, Watch};
 use tresse_results::Report;
-use tresse_units::Queue;
 
 use crate::cases::Cases;
 use crate::failure::Failure;
@@ -102,7 +100,7 @@ impl Request {
             cuts.map(|(path, full, quick)| format!("quick profile: {path} = {quick} (full: {full})")),
         );
         notes.extend(of_patterns(&plan));
-        notes.extend(of_own_queues(&loaded));
+        notes.extend(differences::notes(&loaded, &plan).into_iter().map(|note| format!("note: {note}")));
         notes.extend(memory::check(&plan, &options)?);
         let watch = Arc::new(Watch::new(&plan, &options)?);
         Ok(Prepared { loaded: Arc::new(loaded), plan, options, watch, notes })
@@ -176,18 +174,6 @@ fn of_unused(own: &Names, plan: &Plan) -> Vec<String> {
 fn of_patterns(plan: &Plan) -> BTreeSet<String> {
     let parts = plan.cases.iter().flat_map(|case| &case.parts);
     parts.flat_map(|part| &part.pattern.notes).map(|note| format!("note: {note}")).collect()
-}
-
-/// What beginners overlook: windows that wait for marks overflow their own host's NIC if it does not mark. The
-/// papers' experiments are deliberate about this.
-fn of_own_queues(loaded: &Loaded) -> Option<String> {
-    let fabric = &loaded.experiment.fabric;
-    let is_own = built_in::find(&loaded.source.name).is_none();
-    let marks_elsewhere =
-        fabric.mark != Layered::All(Queue::Unlimited) && fabric.host_mark == Queue::Unlimited;
-    let note =
-        "note: switches mark (`mark`), but hosts' own NICs only drop: set `host_mark` to make them mark too";
-    (is_own && marks_elsewhere && fabric.host_queue != Queue::Unlimited).then(|| note.to_owned())
 }
 
 /// A note if flow control has lost packets, which it should prevent.

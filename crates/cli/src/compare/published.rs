@@ -8,7 +8,6 @@ use tresse_reproduction::metric_display;
 use tresse_reproduction::pages::{Reproduced, Reproduction, Testbed, section};
 use tresse_reproduction::schema::claims::Kind;
 use tresse_results::State;
-use tresse_results::record::claim::Verdict;
 
 use crate::table::Table;
 use crate::width::sentence;
@@ -100,8 +99,10 @@ impl fmt::Display for Total<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let summary = &self.0.summary;
         let claims = || self.0.experiments.iter().flat_map(|e| &e.comparison.claims);
-        let own = || claims().filter(|c| c.reading_of.is_none() && c.contradicts.is_none());
-        let has = |verdict: Verdict| own().filter(|c| c.verdict == verdict).count();
+        let inert = match summary.claims_inert {
+            0 => String::new(),
+            n => format!(", {n} inert"),
+        };
         let unexpected = claims().filter(|c| c.verdict != c.expected).count();
         // What another reading of the paper makes of it, if it makes a difference.
         let or = |own: usize, any: usize| {
@@ -109,11 +110,11 @@ impl fmt::Display for Total<'_> {
         };
         writeln!(
             f,
-            "claims that hold: {} of {} ({} do not, {} inconclusive){}; not as expected: {unexpected}",
+            "claims that hold: {} of {} ({} do not, {} inconclusive{inert}){}; not as expected: {unexpected}",
             summary.claims_hold,
             summary.claims,
-            has(Verdict::DoesNotHold),
-            has(Verdict::Inconclusive),
+            summary.claims_that_do_not_hold(),
+            summary.claims_undecided,
             or(summary.claims_hold, summary.claims_hold_in_a_reading),
         )?;
         if summary.claims_contradict > 0 {

@@ -14,6 +14,7 @@ mod damaged;
 mod ended;
 mod endless;
 mod evaluate;
+mod experiment_check;
 mod export;
 mod facts;
 mod foreign;

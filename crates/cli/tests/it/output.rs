@@ -61,6 +61,7 @@ fn output(tiny: &str, args: &[&str]) -> String {
 const COMMANDS: &[&str] = &[
     "",
     "run",
+    "check",
     "show",
     "paper",
     "compare",

@@ -398,7 +398,7 @@ fn a_folder_is_of_one_run() {
         codes.iter().flatten().count() == 5
     });
     assert!(codes.iter().flatten().all(|code| *code == Some(2)), "{codes:?}");
-    assert!(is_begun(&dir.path().join("a")));
+    wait_until(|| is_begun(&dir.path().join("a")));
     children.into_iter().for_each(|mut child| {
         let _ = child.kill(); // five have ended
         child.wait().expect("it has ended");

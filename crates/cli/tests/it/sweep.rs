@@ -24,11 +24,11 @@ profile = "linux"
 controller = "dctcp"
 [workloads.permutation]
 pattern = "permutation"
-size = "2MB"
+size = "700kB"
 rounds = 1
 "#;
 
-/// Forty points of a tenth of a second.
+/// Forty points of some hundredths of a second.
 fn plan(dir: &Path) {
     fs::write(dir.join("small.toml"), SMALL).expect("it can be written");
     let plan = "experiment = \"small.toml\"\n[[designs]]\n\

@@ -181,6 +181,7 @@ const PAGES: &[Page] = &[
     page!(Topics, "optimum", "THESIS §2.3, XMP §2.1"),
     page!(Topics, "results", ""),
     Page { kind: Kind::Topics, name: "metrics", source: "", text: metrics },
+    page!(Topics, "inert", ""),
     page!(Topics, "measurement", ""),
     Page { kind: Kind::Topics, name: "columns", source: "", text: columns },
     page!(Topics, "papers", ""),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tresse_experiment::Diagnostic;
 use tresse_experiment::read::changes::Change;
-use tresse_experiment::schema::metrics::is_total;
+use tresse_experiment::schema::slice::is_total;
 use tresse_reproduction::pages::changed_line;
 use tresse_reproduction::{Publication, comparison};
 use tresse_results::record::claim::Verdict;

@@ -7,8 +7,9 @@ use super::experiment::one_of;
 use super::seeds::{BESIDE, EXPERIMENTS};
 
 /// What begins a command. None that would change the machine.
-const COMMANDS: [&[&str]; 16] = [
+const COMMANDS: [&[&str]; 17] = [
     &["run", "rounds.toml"],
+    &["check", "rounds.toml"],
     &["run", "listed.toml"],
     &["run", "xmp/table1"],
     &["run"],

@@ -1,0 +1,88 @@
+//! `tresse check`: an experiment before it is run.
+
+use std::io::{self, Write};
+
+use tresse_units::{Bytes, Rate};
+use tresse_workbench::Failure;
+use tresse_workbench::check::{Checked, Network, check};
+
+use crate::ended::Ended;
+use crate::interrupt;
+use crate::output::print_json;
+use crate::selection::Chosen;
+use crate::user_code::UserCode;
+use crate::width::sentence;
+
+/// Check an experiment without running it, and whether it compares what it seems to
+///
+/// It shows how many cases there are, thresholds against the bandwidth-delay product, and what else differs between the
+/// schemes: hosts, packets, timeouts, ACKs, keys that do not reach a scheme. The exit code is 1 if something does.
+/// docs/fair.md says what each has been worth.
+///
+/// Examples:
+///   tresse check mine.toml
+///   tresse check mine.toml --set fabric.mark=30kB
+///   tresse check today/generations --only scheme=dctcp,xmp --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    #[command(flatten)]
+    chosen: Chosen,
+    #[command(flatten)]
+    own: UserCode,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: Args) -> Result<(), Ended> {
+    interrupt::catch()?;
+    let checked = check(&args.chosen.cases(), &args.own.code())?;
+    match args.json {
+        true => print_json(&checked)?,
+        false => show(&checked)?,
+    }
+    match checked.differences.is_empty() {
+        true => Ok(()),
+        false => {
+            Err(Failure::Check("this comparison measures more than its schemes (docs/fair.md)".to_owned())
+                .into())
+        }
+    }
+}
+
+fn show(checked: &Checked) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let Checked { experiment, cases, .. } = checked;
+    writeln!(out, "{experiment}: {cases} {}", if *cases == 1 { "case" } else { "cases" })?;
+    for network in &checked.networks {
+        writeln!(out, "{}", sentence(&of_network(network), 2))?;
+    }
+    for note in checked.notes.iter().chain(&checked.differences) {
+        writeln!(out, "{}", sentence(&format!("- {}", note.trim_start_matches("note: ")), 2))?;
+    }
+    Ok(())
+}
+
+fn of_network(network: &Network) -> String {
+    let Network { variant, hosts, base_rtt_ns, rate_bps, bdp_bytes, mark_bytes, mark_over_bdp_ratio } =
+        network;
+    let of = variant.as_ref().map_or_else(String::new, |name| format!("{name}: "));
+    let both = mark_over_bdp_ratio.iter().zip(mark_bytes.values());
+    let marks = both.filter_map(|((layer, ratio), bytes)| {
+        let layer = if layer == "all" { String::new() } else { format!(", {layer}") };
+        Some(format!("{:.2} BDP ({}{layer})", (*ratio)?, Bytes((*bytes)?)))
+    });
+    let marks: Vec<String> = marks.collect();
+    let marks = if marks.is_empty() {
+        "switches do not mark".to_owned()
+    } else {
+        format!("K = {}", marks.join(", "))
+    };
+    format!(
+        "{of}{hosts} hosts, base RTT {:.1} us, {}: a BDP of {:.1} kB; {marks}",
+        base_rtt_ns / 1e3,
+        Rate(*rate_bps),
+        bdp_bytes / 1e3
+    )
+}
