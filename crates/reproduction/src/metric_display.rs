@@ -29,7 +29,10 @@ fn unit(metric: &str) -> &'static Unit {
 /// The name of `metric`, with its unit: `goodput mean, Mbit/s`.
 pub fn name(metric: &str) -> String {
     let unit = unit(metric);
-    let name = metric.strip_suffix(unit.ending).unwrap_or(metric).replace(['_', '.'], " ");
+    let plain = metric.strip_suffix(unit.ending).unwrap_or(metric);
+    // A slice has the name that its experiment gave it.
+    let (of, own) = plain.split_once('.').unwrap_or(("", plain));
+    let name = [of, &own.replace('_', " ")].join(" ").trim_start().to_owned();
     if unit.name.is_empty() { name } else { format!("{name}, {}", unit.name) }
 }
 

@@ -19,6 +19,12 @@ pub struct Tally {
     pub claims_hold: usize,
     /// Those that hold, at least under another reading of what the paper leaves open.
     pub claims_hold_in_a_reading: usize,
+    /// Those that the runs do not decide, except the inert ones.
+    #[serde(default)]
+    pub claims_undecided: usize,
+    /// Those of which a case's mechanisms did nothing.
+    #[serde(default)]
+    pub claims_inert: usize,
     /// The cases of these claims; a claim without a count of its cases has one.
     #[serde(default)]
     pub claim_cases: usize,
@@ -62,6 +68,9 @@ pub(crate) fn tally(experiments: &[Judged<'_>]) -> Tally {
             let holds = claim.verdict == Verdict::Holds;
             tally.claims += 1;
             tally.claims_hold += usize::from(holds);
+            tally.claims_inert += usize::from(claim.is_inert());
+            tally.claims_undecided +=
+                usize::from(claim.verdict == Verdict::Inconclusive && !claim.is_inert());
             let (cases, hold) = claim.cases.as_ref().map_or((1, holds.into()), |c| (c.of, c.hold));
             tally.claim_cases += cases;
             tally.claim_cases_hold += hold;
@@ -82,6 +91,13 @@ pub(crate) fn tally(experiments: &[Judged<'_>]) -> Tally {
     tally.numbers_within_20_percent_in_a_reading =
         readings.iter().filter(|readings| readings.iter().any(is_near)).count();
     tally
+}
+
+impl Tally {
+    /// The claims that do not hold.
+    pub fn claims_that_do_not_hold(&self) -> usize {
+        self.claims - self.claims_hold - self.claims_undecided - self.claims_inert
+    }
 }
 
 impl PublishedNumber {

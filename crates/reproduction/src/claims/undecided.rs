@@ -31,7 +31,8 @@ pub(crate) fn undecided(publication: &Publication, cases: &[CaseResult]) -> Vec<
 impl Found<'_> {
     /// The value that more seeds may decide; `None` if it is decided, or known well enough.
     fn undecided(&self, claim: &str, all: &[CaseResult]) -> Option<Undecided> {
-        let width = self.ci95.filter(|_| self.verdict == Verdict::Inconclusive)?;
+        // More seeds do not change why a value decides nothing.
+        let width = self.ci95.filter(|_| self.verdict == Verdict::Inconclusive && self.why.is_none())?;
         let wanted = self.margin.abs().max(NARROW * self.scale);
         if width <= NARROW * self.scale {
             return None;

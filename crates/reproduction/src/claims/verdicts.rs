@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use tresse_results::record::claim::{Share, Verdict};
+use tresse_results::record::mechanism::why_inert;
 use tresse_results::record::results::CaseResult;
 
 use super::ClaimResult;
@@ -102,7 +103,8 @@ pub(super) struct Found<'a> {
     pub(super) seeds: usize,
     pub(super) cases: Vec<&'a CaseResult>,
     of: String,
-    why: Option<String>,
+    /// Why there is no value, or why it decides nothing.
+    pub(super) why: Option<String>,
 }
 
 impl<'a> Found<'a> {
@@ -143,8 +145,19 @@ fn judge<'a>(
     Found { verdict, value: Some(value), ci95, margin, scale, seeds: values.seeds(), cases, of, why: None }
 }
 
-/// The findings of the cases for a claim; `None` if the cases of some selector were not run.
+/// The findings of the cases for a claim; `None` if the cases of some selector were not run. What a case shows in which
+/// its mechanisms did nothing is no evidence.
 pub(super) fn found<'a>(claim: &Claim, cases: &'a [CaseResult]) -> Option<Vec<Found<'a>>> {
+    let found =
+        measured(claim, cases)?.into_iter().map(|own| match own.cases.iter().find_map(|c| why_inert(c)) {
+            Some(why) if own.why.is_none() => Found { verdict: Verdict::Inconclusive, why: Some(why), ..own },
+            _ => own,
+        });
+    Some(found.collect())
+}
+
+/// The findings, whatever made the values.
+fn measured<'a>(claim: &Claim, cases: &'a [CaseResult]) -> Option<Vec<Found<'a>>> {
     let metric = &claim.metric;
     match claim.form().ok()? {
         Form::Against { left, right, by, bounds } => {
@@ -155,11 +168,18 @@ pub(super) fn found<'a>(claim: &Claim, cases: &'a [CaseResult]) -> Option<Vec<Fo
             each_pair(metric, right.iter().map(|right| [left, right]), cases, of, bounds, None)
         }
         Form::Order { of, order, slack } => {
-            let bounds = match order {
+            let bounds = |slack: f64| match order {
                 Order::Falling => [None, Some(slack)],
                 Order::Rising => [Some(-slack), None],
             };
-            each_pair(metric, of.windows(2).map(|two| [&two[1], &two[0]]), cases, step, bounds, Some(1.0))
+            let steps = of.windows(2).map(|two| [&two[1], &two[0]]);
+            let mut found = each_pair(metric, steps, cases, step, bounds(slack), Some(1.0))?;
+            if let (true, [first, .., last]) = (slack > 0.0, of) {
+                // Within the slack nothing needs to change at any step: all in all something has to.
+                let whole = std::iter::once([last, first]);
+                found.extend(each_pair(metric, whole, cases, step, bounds(0.0), Some(1.0))?);
+            }
+            Some(found)
         }
         Form::Within { of, bounds } => each_case(of, cases, |selector, case| {
             let values = select::values(case, selector, metric);

@@ -143,6 +143,7 @@ impl ClaimRow {
         let mark = match own.verdict {
             Verdict::Holds => "✓",
             Verdict::DoesNotHold => "✗",
+            Verdict::Inconclusive if own.is_inert() => "∅",
             Verdict::Inconclusive => "≈",
         };
         let mark = match is_real || own.verdict == own.expected {

@@ -32,7 +32,7 @@ pub fn papers(stored: &[Stored], drawn: &BTreeSet<String>) -> Result<Vec<(String
 }
 
 const LEGEND: &str = "\
-- ✓ holds, ✗ does not hold, ≈ inconclusive: a bound lies within the interval.
+- ✓ holds, ✗ does not hold, ≈ inconclusive: a bound lies within the interval; ∅ inert: the mechanism that it is about did nothing.
 - Behind a claim is the value by which it was judged, ± half the 95 % confidence interval; of several cases that of the \
 one nearest to failing. The full profile is behind it in brackets, where it has another verdict, or another value of a \
 claim that does not hold.

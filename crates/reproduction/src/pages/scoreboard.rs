@@ -1,43 +1,11 @@
 //! `docs/reproduction.md`: how much holds, paper by paper, and where the rest is.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
 use tresse_experiment::Profile;
 
 use super::markdown::duration;
 use super::{Reproduction, Runs, Stored};
 use crate::claims::Tally;
 use crate::paper;
-
-/// The counts of version 0.1.0 for a paper; the names are those of [`Tally`]. The file has more than is
-/// shown.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-struct Earlier {
-    claims: usize,
-    claims_hold: usize,
-    numbers: usize,
-    numbers_within_20_percent: usize,
-}
-
-const EARLIER: &str = include_str!("../../../../papers/results-0.1.0.toml");
-
-/// By profile and paper.
-fn earlier() -> BTreeMap<String, BTreeMap<String, Earlier>> {
-    toml::from_str(EARLIER).expect("a test reads it")
-}
-
-impl Earlier {
-    /// The sum over several papers.
-    fn sum<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
-        all.fold(Self::default(), |sum, own| Self {
-            claims: sum.claims + own.claims,
-            claims_hold: sum.claims_hold + own.claims_hold,
-            numbers: sum.numbers + own.numbers,
-            numbers_within_20_percent: sum.numbers_within_20_percent + own.numbers_within_20_percent,
-        })
-    }
-}
 
 /// The page: a sentence about all five papers, a table with a line for each of the kept results, and how to
 /// read it.
@@ -49,16 +17,15 @@ const HOW: &str = "
 How to read it:
 
 - A claim is a sentence of the paper with a bound; it holds if all its values are on the right side, in each of its cases.
-- What a paper leaves open can be read in several ways. The first reading counts; \"in a reading\" also counts claims that hold in another one.
+- What a paper leaves open can be read in several ways: \"in a reading\" also counts claims that hold in another than the first.
+- Undecided: a bound lies within the interval of the value. Inert: the mechanism did nothing in a case (`tresse explain inert`).
 - Claims that contradict their own paper are judged, and counted apart.
-- Numbers are those of simulators; a testbed's are shown beside ours, and compared as ratios, by claims.
-- Real hosts run the experiments of the papers' testbeds on Linux's own TCP and MPTCP ([testbed.md](testbed.md)), counted apart.
-- The quick profile shortens long experiments; the full one has the paper's own size and takes hours. \"model 2\" is an earlier model of the simulator (see the changelog). Quick times were taken on a busy machine: up to four times too long. \"0.1.0\" is the count of that version.
+- Numbers are those of simulators; a testbed's are compared as ratios, by claims.
+- Real hosts run the papers' testbeds on Linux's own TCP and MPTCP ([testbed.md](testbed.md)), counted apart.
+- The quick profile shortens long experiments; the full one has the paper's size and takes hours. \"model 2\" is an earlier model of the simulator.
 
-A paper's name leads to how it was read, and to what does not hold, and why. `make site` makes a page for each paper, with its
-figures drawn from our results, the published numbers beside ours, all claims with their verdicts, and the reasons for
-differences. [papers/results](../papers/results) has the verdicts with every digit, and `tresse explain claims` explains
-the claims in the experiments' files.
+A paper's name leads to how it was read, to what does not hold, and why. `make site` makes a page for each paper, with
+figures, claims, verdicts and reasons. [papers/results](../papers/results) has every digit.
 
 To reproduce everything:
 
@@ -72,29 +39,27 @@ fn table(stored: &[Stored]) -> String {
     if stored.is_empty() {
         return "There are no stored results yet.\n".to_owned();
     }
-    let earlier = earlier();
     let quick: Vec<&Stored> = stored.iter().filter(|s| s.runs == Runs::Simulated(Profile::Quick)).collect();
     let all = (quick.len() == paper::ALL.len()).then(|| {
         let all = quick.iter().flat_map(|s| s.results.experiments.clone()).collect();
-        (
-            Reproduction::of(all).summary,
-            Earlier::sum(earlier.get("quick").into_iter().flat_map(|q| q.values())),
-        )
+        Reproduction::of(all).summary
     });
-    let mut text = all.as_ref().map(|(today, _)| sentence(today)).unwrap_or_default();
+    let mut text = all.as_ref().map(sentence).unwrap_or_default();
     text += "\
-        | paper | profile | claims that hold | in a reading | numbers within 20 % | time | 0.1.0: claims, numbers |\n\
-        |---|---|---|---|---|---|---|\n";
+        | paper | profile | claims that hold | in a reading | do not | undecided | inert | contradict | numbers within 20 % | \
+        time |\n\
+        |---|---|---|---|---|---|---|---|---|---|\n";
     // Runs of which nothing counts, such as experiments whose claims all contradict the paper, have no line.
     for s in stored.iter().filter(|s| s.results.summary.claims + s.results.summary.numbers > 0) {
         let paper = format!("[{0}](../papers/{0}/README.md)", s.paper.name);
-        let then = earlier.get(s.runs.name()).and_then(|papers| papers.get(s.paper.name));
         let mut runs = if s.runs == Runs::Real { "real hosts" } else { s.runs.name() }.to_owned();
         runs.extend(s.earlier_models().iter().map(|model| format!(", model {model}")));
-        text += &line(&paper, &runs, &s.results.summary, then);
+        // Counted anew: what is kept may be of a version that counted less.
+        let today = Reproduction::of(s.results.experiments.clone()).summary;
+        text += &line(&paper, &runs, &today);
     }
-    if let Some((today, then)) = &all {
-        text += &line("all five", Profile::Quick.name(), today, Some(then));
+    if let Some(today) = &all {
+        text += &line("all five", Profile::Quick.name(), today);
     }
     text
 }
@@ -114,26 +79,22 @@ fn sentence(today: &Tally) -> String {
 }
 
 /// A line of the table.
-fn line(paper: &str, runs: &str, today: &Tally, then: Option<&Earlier>) -> String {
+fn line(paper: &str, runs: &str, today: &Tally) -> String {
     let share = |part: usize, all: usize| match all {
         0 => "-".to_owned(),
         all => format!("{part} of {all} ({:.0} %)", 100.0 * part as f64 / all as f64),
-    };
-    let before = |then: &Earlier| {
-        let claims = format!("{} of {}", then.claims_hold, then.claims);
-        match then.numbers {
-            0 => claims,
-            all => format!("{claims}, {} of {all}", then.numbers_within_20_percent),
-        }
     };
     let cells = [
         paper.to_owned(),
         runs.to_owned(),
         share(today.claims_hold, today.claims),
         today.claims_hold_in_a_reading.to_string(),
+        today.claims_that_do_not_hold().to_string(),
+        today.claims_undecided.to_string(),
+        today.claims_inert.to_string(),
+        today.claims_contradict.to_string(),
         share(today.numbers_within_20_percent, today.numbers),
         duration(today.wall_s),
-        then.map_or_else(|| "-".to_owned(), before),
     ];
     format!("| {} |\n", cells.join(" | "))
 }
@@ -143,26 +104,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_0_1_0_counted_stands_beside_today() {
-        let earlier = earlier();
-        let quick = &earlier["quick"];
-        assert!(quick.len() == 5 && quick.keys().all(|name| paper::find(name).is_ok()));
-        let all = Earlier::sum(quick.values());
-        assert_eq!((all.claims_hold, all.claims), (288, 485));
-        assert_eq!((all.numbers_within_20_percent, all.numbers), (25, 52));
+    fn a_line_has_every_count() {
         let today = Tally {
             claims: 100,
             claims_hold: 80,
             claims_hold_in_a_reading: 90,
+            claims_undecided: 4,
+            claims_inert: 6,
             claims_contradict: 3,
             wall_s: 5.0,
             ..Tally::default()
         };
         assert_eq!(
-            line("xmp", "full", &today, earlier["full"].get("xmp")),
-            "| xmp | full | 80 of 100 (80 %) | 90 | - | 5.0 s | 88 of 113, 17 of 34 |\n"
+            line("xmp", "full", &today),
+            "| xmp | full | 80 of 100 (80 %) | 90 | 10 | 4 | 6 | 3 | - | 5.0 s |\n"
         );
-        assert!(line("opn", "full", &today, None).ends_with("| 5.0 s | - |\n"));
         let said = sentence(&today);
         assert!(
             said.starts_with("Of 100 claims of the five papers 80 hold, 90 in this reading or another"),

@@ -128,6 +128,11 @@ pub struct Claim {
     pub ratio_above: Option<f64>,
     /// And if it is below this.
     pub ratio_below: Option<f64>,
+    /// The claim holds if left is this share more than right, or less if it is negative, give or take `within`: an
+    /// effect is judged by itself, not by a total of which it is a small part. Not 0.
+    pub excess: Option<f64>,
+    /// With `excess`: the share of it by which ours may differ, above 0 and below 1. Default: 0.2.
+    pub within: Option<f64>,
     /// The claim holds if left - right is above this, in the metric's unit.
     pub difference_above: Option<f64>,
     /// And if it is below this.
@@ -140,7 +145,8 @@ pub struct Claim {
     pub below: Option<f64>,
     /// The claim holds if the metric falls, or rises, from each case to the next.
     pub order: Option<Order>,
-    /// With `order`: a step may go the wrong way by less than this share of the larger value: 0 to less than 1.
+    /// With `order`: a step may go the wrong way by less than this share of the larger value, from 0 to less than 0.5, if
+    /// the last case is beyond the first.
     pub slack: Option<f64>,
     /// The claim holds if the job completion times have two jumps this far apart.
     pub jumps: Option<Jumps>,
@@ -261,7 +267,7 @@ impl JsonSchema for Expected {
 
 /// Cases, selected by their axes, and a part of each: at most one of `group`, `distance`, `size` and `layer`.
 /// Axes that are left out may have any value (`tresse explain claims`).
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = crate::schema::json::placeholders)]
 pub struct Selector {

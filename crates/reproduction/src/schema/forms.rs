@@ -32,7 +32,7 @@ pub enum Form<'a> {
         of: &'a [Selector],
         /// Whether it rises or falls.
         order: Order,
-        /// The share of the larger of two values by which it may go the other way, from 0 to less than 1.
+        /// The share of the larger of two values by which a step may go the other way, from 0 to less than 0.5.
         slack: f64,
     },
     /// The job completion times of each case have two jumps.
@@ -68,8 +68,8 @@ pub enum Compare {
 /// Above the first and below the second, if given.
 pub type Bounds = [Option<f64>; 2];
 
-const FORMS: &str = "a claim has one form: `left` and `right` with `ratio_above`, `ratio_below`, `difference_above` or \
-                     `difference_below`; or `of` with `above` or `below`, with `order`, or with `jumps` (`tresse explain \
+const FORMS: &str = "a claim has one form: `left` and `right` with `ratio_above`, `ratio_below`, `excess`, \
+                     `difference_above` or `difference_below`; or `of` with `above` or `below`, with `order`, or with `jumps` (`tresse explain \
                      claims`)";
 
 impl Claim {
@@ -87,6 +87,7 @@ impl Claim {
         };
         let forms = [
             said(ratio),
+            self.excess.map(|_| "excess"),
             said(difference),
             said(band),
             self.order.map(|_| "order"),
@@ -102,16 +103,18 @@ impl Claim {
         if let Some(slack) = self.slack {
             match self.order {
                 None => return Err(Wrong::key("slack", "only for claims with `order`".to_owned())),
-                Some(_) if !(0.0..1.0).contains(&slack) => {
-                    return Err(Wrong::key(
-                        "slack",
-                        "a share from 0 to less than 1, such as 0.02".to_owned(),
-                    ));
+                // With a half, a metric could go to half of its value, or to twice it, against the order.
+                Some(_) if !(0.0..0.5).contains(&slack) => {
+                    let message = "a share from 0 to less than 0.5, such as 0.02".to_owned();
+                    return Err(Wrong::key("slack", message));
                 }
                 Some(_) => {}
             }
         }
-        let is_pair = form.starts_with("ratio") || form.starts_with("difference");
+        if self.within.is_some() && self.excess.is_none() {
+            return Err(Wrong::key("within", "only for claims with `excess`".to_owned()));
+        }
+        let is_pair = form.starts_with("ratio") || form.starts_with("difference") || form == "excess";
         let unused = if is_pair {
             self.of.as_ref().map(|_| "of")
         } else {
@@ -122,15 +125,16 @@ impl Claim {
         }
         let missing = |key: &str| Wrong::whole(format!("`{form}` needs `{key}`: {FORMS}"));
         if is_pair {
-            let (by, bounds) = match said(ratio) {
-                Some(_) => (Compare::Ratio, ratio),
-                None => (Compare::Difference, difference),
+            let (by, bounds) = match (self.excess, said(ratio)) {
+                (Some(excess), _) => (Compare::Ratio, around(excess, self.within.unwrap_or(0.2))?),
+                (None, Some(_)) => (Compare::Ratio, checked(ratio)?),
+                (None, None) => (Compare::Difference, checked(difference)?),
             };
             return Ok(Form::Against {
                 left: self.left.as_ref().ok_or_else(|| missing("left"))?,
                 right: listed("right", self.right.as_ref().ok_or_else(|| missing("right"))?)?,
                 by,
-                bounds: checked(bounds)?,
+                bounds,
             });
         }
         let of = listed("of", self.of.as_ref().ok_or_else(|| missing("of"))?)?;
@@ -157,6 +161,21 @@ fn listed<'a>(key: &'static str, selectors: &'a Selectors) -> Result<&'a [Select
         [] => Err(Wrong::key(key, "the list is empty".to_owned())),
         all => Ok(all),
     }
+}
+
+/// The bounds of a ratio whose distance from 1 is `excess`, give or take this share of it. So a ratio of 1, which is no
+/// effect, is never within them.
+fn around(excess: f64, within: f64) -> Result<Bounds, Wrong> {
+    if excess == 0.0 || !excess.is_finite() || excess <= -1.0 {
+        let message = "a share more, or less, that is not 0, such as 0.13 or -0.05";
+        return Err(Wrong::key("excess", message.to_owned()));
+    }
+    if !(within > 0.0 && within < 1.0) {
+        return Err(Wrong::key("within", "a share above 0 and below 1, such as 0.2".to_owned()));
+    }
+    let [near, far] = [1.0 - within, 1.0 + within].map(|share| 1.0 + excess * share);
+    // Nothing is less than nothing: 90 % less, give or take a fifth, has no lower bound.
+    Ok([Some(near.min(far)).filter(|lower| *lower > 0.0), Some(near.max(far))])
 }
 
 /// Checks that some value is within the bounds.

@@ -6,6 +6,7 @@ pub mod forms;
 mod json;
 mod metric_names;
 mod references;
+pub mod witnesses;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

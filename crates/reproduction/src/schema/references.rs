@@ -7,6 +7,7 @@ use tresse_experiment::schema::Experiment;
 use tresse_experiment::schema::metrics::{
     DISTANCES, HOSTS, METRICS, OPTIMUM_METRICS, Of, SIZES, WINDOW_METRICS, find, of_layers,
 };
+use tresse_experiment::schema::slice::check_metric;
 
 use crate::schema::Publication;
 use crate::schema::claims::{Claim, Selector, Selectors};
@@ -108,7 +109,7 @@ impl Names<'_> {
                 }
             }
         }
-        Ok(())
+        claim.witnesses().map(drop)
     }
 
     /// Checks a claim about jumps of completion times.
@@ -145,7 +146,7 @@ impl Names<'_> {
         match metric.strip_prefix("optimum.") {
             Some(key) => known("key of the optimum", key, OPTIMUM_METRICS),
             None if find(WINDOW_METRICS, metric).is_some() => Ok(()),
-            None => known("metric", metric, METRICS),
+            None => check_metric(metric, &self.experiment.measure.slices),
         }
     }
 
@@ -174,7 +175,9 @@ impl Names<'_> {
             }
             [part] => part,
             [(first, _), (second, _), ..] => {
-                return Err(format!("either a `{first}` or a `{second}`: there are no parts of parts"));
+                return Err(format!(
+                    "either a `{first}` or a `{second}`: for both at once, define a slice in [measure.slices]"
+                ));
             }
         };
         let names: IndexSet<&str> = match *what {
@@ -267,6 +270,9 @@ fn is_of_windows_only(metric: &str) -> bool {
 
 /// Checks that a metric exists for parts of a case as divided by `what`.
 fn of_part(metric: &str, what: &str) -> Result<(), String> {
+    if metric.contains('.') {
+        return Err(format!("`{metric}` is a metric of whole cases: a {what} has no slices"));
+    }
     let Some(row) = find(METRICS, metric) else {
         return Err(format!("`{metric}` is a metric of windows of time: set `window = \"…\"`"));
     };

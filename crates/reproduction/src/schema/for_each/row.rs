@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
 /// The keys of a claim that `for_each` may set.
-pub(super) const KEYS: [&str; 21] = [
+pub(super) const KEYS: [&str; 23] = [
     "id",
     "text",
     "source",
@@ -14,6 +14,8 @@ pub(super) const KEYS: [&str; 21] = [
     "right",
     "ratio_above",
     "ratio_below",
+    "excess",
+    "within",
     "difference_above",
     "difference_below",
     "of",

@@ -51,6 +51,11 @@ fn a_claim_has_one_form() {
         ),
         (format!("{list}above = 1\norder = \"rising\""), "\"rising\"", "`above` and `order`"),
         (format!("{of}ratio_above = 1"), "{ scheme", "`ratio_above` cannot be combined with `of`"),
+        (format!("{of}excess = 0.1"), "{ scheme", "`excess` cannot be combined with `of`"),
+        (format!("{sides}excess = 0.1\nratio_above = 1"), "0.1", "`ratio_above` and `excess`"),
+        (format!("{sides}excess = 0"), "0", "a share more, or less, that is not 0"),
+        (format!("{sides}excess = 0.1\nwithin = 1.0"), "1.0", "a share above 0 and below 1"),
+        (format!("{sides}ratio_above = 1\nwithin = 0.1"), "0.1", "only for claims with `excess`"),
         (format!("{sides}below = 1"), "{ scheme", "`below` cannot be combined with `left`"),
         (
             "left = { scheme = \"xmp\" }\nratio_above = 1".to_owned(),
@@ -61,11 +66,89 @@ fn a_claim_has_one_form() {
         (format!("{of}order = \"rising\""), "{ scheme", "an order needs a list of at least two"),
         ("of = []\nabove = 1".to_owned(), "[]", "the list is empty"),
         (format!("{of}above = 1\nslack = 0.1"), "0.1", "only for claims with `order`"),
-        (format!("{list}order = \"rising\"\nslack = 1.0"), "1.0", "a share from 0 to less than 1"),
+        (format!("{list}order = \"rising\"\nslack = 0.5"), "0.5", "a share from 0 to less than 0.5"),
         (format!("{of}above = 2\nbelow = 1"), "2", "no value is above 2 and below 1"),
         (format!("{of}above = nan"), "nan", "NaN is not a bound"),
     ] {
         refused(&format!("{metric}{keys}"), place, message);
+    }
+}
+
+#[test]
+fn a_verdict_that_cannot_fail_is_refused() {
+    let sides = "left = { scheme = \"xmp\" }\nright = { scheme = \"lia\" }\n";
+    let of = "of = { scheme = \"xmp\" }\n";
+    let same = "[{ scheme = \"lia\" }, { scheme = \"xmp\", subflows = 2 }]\n";
+    let rates = "metric = \"goodput_mean_bps\"\n";
+    let shares = "metric = \"deadline_miss_ratio\"\n";
+    for (keys, place, message) in [
+        // What 20 % about a total of 1.06 judges is not the 6 %.
+        (
+            format!("{rates}{sides}ratio_above = 0.85\nratio_below = 1.27"),
+            "0.85",
+            "a ratio of 1, which is no effect",
+        ),
+        (
+            format!("{rates}{sides}ratio_above = 2\nratio_below = 9"),
+            "9",
+            "mine: everything from half to twice the middle of 2 and 9 is in between: give what the paper says",
+        ),
+        (
+            format!("{rates}{sides}ratio_above = 0"),
+            "0",
+            "a ratio of goodput_mean_bps is always above 0, whatever is measured",
+        ),
+        (
+            format!("{shares}{sides}difference_above = -0.1\ndifference_below = 0.5"),
+            "-0.1",
+            "a difference of 0, which is no effect",
+        ),
+        (
+            format!("{shares}{sides}difference_below = 1"),
+            "1",
+            "a difference of deadline_miss_ratio is always below 1",
+        ),
+        (format!("{rates}{of}above = 0"), "0", "goodput_mean_bps is always above 0"),
+        (format!("{rates}{of}above = 1e6\nbelow = 9e6"), "9e6", "everything from half to twice the middle"),
+        (format!("{shares}{of}below = 1.1"), "1.1", "deadline_miss_ratio is always below 1.1"),
+        (format!("{shares}{of}above = 1"), "1", "deadline_miss_ratio is never above 1"),
+        (
+            format!("metric = \"slowdown_p99_ratio\"\n{of}above = 0.9"),
+            "0.9",
+            "slowdown_p99_ratio is always above 0.9",
+        ),
+        (format!("metric = \"timeouts\"\n{of}below = 0"), "0", "timeouts is never below 0"),
+        (format!("metric = \"timeouts\"\n{of}below = inf"), "inf", "timeouts is always below inf"),
+        (
+            format!("{rates}left = {{ scheme = \"lia\" }}\nright = {same}ratio_above = 1"),
+            "[{ scheme",
+            "it is compared with itself",
+        ),
+        (
+            format!("{rates}of = [{{ scheme = \"lia\" }}, {{ scheme = \"lia\" }}]\norder = \"rising\""),
+            "[{ scheme",
+            "two that follow each other are the same",
+        ),
+    ] {
+        refused(&keys, place, message);
+    }
+    let fine = |keys: &str| said(&format!("[[claims]]\nid = \"c\"\ntext = \"t\"\n{keys}\n"), &[]);
+    for keys in [
+        // There may be none of what is counted, all or nothing may be missed, a flow may have the network for itself or
+        // nothing of it, and two may be equal.
+        format!("{shares}{of}above = 0"),
+        format!("{shares}{of}below = 1"),
+        format!("metric = \"slowdown_p99_ratio\"\n{of}above = 1"),
+        format!("metric = \"goodput_min_bps\"\n{of}above = 0"),
+        format!("metric = \"timeouts\"\n{of}above = 0"),
+        format!("metric = \"timeouts\"\n{of}above = 0\nbelow = 9"),
+        format!("{shares}{of}above = 0.98"),
+        format!("{shares}{sides}difference_above = -0.1\ndifference_below = 0.1"),
+        format!("{rates}{sides}ratio_above = 0.85\nratio_below = 1.15"),
+        format!("{rates}{sides}excess = -0.9\nwithin = 0.5"),
+        format!("{rates}{sides}excess = 9\nwithin = 0.9"),
+    ] {
+        assert_eq!(fine(&keys), Ok(()), "{keys}");
     }
 }
 
@@ -92,7 +175,11 @@ fn a_claim_speaks_of_what_there_is() {
             "no such case (available: xmp-2 permutation, xmp-4 permutation, xmp-2 jobs, xmp-4 jobs)",
         ),
         (of("{ scheme = \"xmp\", variant = \"deep\" }", "flows"), "{ scheme", "the experiment has none"),
-        (of("{ scheme = \"xmp\" }", "flow"), "\"flow\"", "no metric `flow`; did you mean `flows`?"),
+        (
+            of("{ scheme = \"xmp\" }", "flow"),
+            "\"flow\"",
+            "no metric `flow`; did you mean `flows` or `flow_recovery_time_max_s`?",
+        ),
         (of("{ scheme = \"xmp\" }", "optimum.rate"), "\"optimum", "no key of the optimum `rate`"),
         (
             of("{ scheme = \"xmp\", size = \"above 1MB\" }", "optimum.rounds"),
@@ -197,7 +284,7 @@ fn published_numbers_speak_of_what_there_is() {
         |keys: &str| format!("[published]\nvalues = [{{ scheme = \"xmp\", pattern = \"jobs\", {keys} }}]");
     for (keys, message) in [
         ("subflows = 3", "there is no such case"),
-        ("metrics = { flow = 1 }", "did you mean `flows`?"),
+        ("metrics = { flow = 1 }", "did you mean `flows` or `flow_recovery_time_max_s`?"),
         ("window = \"lat\", goodput_mean = \"1Mbps\"", "did you mean `late`?"),
         ("window = \"late\", metrics = { flows = 1 }", "no metric of windows `flows`"),
     ] {

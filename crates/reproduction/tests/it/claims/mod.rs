@@ -9,6 +9,7 @@ mod open_axes;
 mod read_back;
 mod readings;
 mod verdicts;
+mod witnesses;
 mod written_once;
 
 use serde_json::{Value, json};

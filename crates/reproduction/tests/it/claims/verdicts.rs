@@ -27,6 +27,49 @@ fn found(keys: &str, xmp: &[f64], dctcp: &[f64]) -> (Verdict, Option<f64>, Optio
 const SIDES: &str = "left = { scheme = \"xmp\", subflows = 2 }\nright = { scheme = \"dctcp\" }\n";
 
 #[test]
+fn a_mechanism_that_did_nothing_decides_nothing() {
+    let judged = |goodput: f64, counts: &[(&str, u32)]| {
+        let mut cases = [
+            measured("xmp-2 permutation", "goodput_mean_bps", &[goodput]),
+            measured("dctcp permutation", "goodput_mean_bps", &[1.0]),
+        ];
+        for (metric, count) in counts {
+            cases[0]["metrics"][metric] = (*count).into();
+        }
+        let keys = format!("metric = \"goodput_mean_bps\"\n{SIDES}ratio_above = 1.5");
+        claim(&keys, &cases).expect("both were run")
+    };
+    for counts in [&[][..], &[("share_moves", 1)], &[("path_shifts", 1), ("tuned_flows", 0)]] {
+        assert_eq!(judged(2.0, counts).verdict, Holds, "{counts:?}");
+        assert_eq!(judged(1.0, counts).verdict, DoesNotHold, "{counts:?}");
+    }
+    for counts in [&[("share_moves", 0)][..], &[("path_shifts", 0), ("tuned_flows", 0)]] {
+        for goodput in [2.0, 1.0] {
+            let own = judged(goodput, counts);
+            assert_eq!(
+                (own.verdict, own.holds, own.value),
+                (Inconclusive, None, Some(goodput)),
+                "{counts:?}"
+            );
+            assert!(own.why.is_some_and(|why| why.starts_with("inert: in xmp-2 permutation ")), "{counts:?}");
+        }
+    }
+}
+
+#[test]
+fn a_claim_may_be_about_a_slice() {
+    let cases = [
+        measured("xmp-2 permutation", "small-web.fct_p99_s", &[1.0]),
+        measured("dctcp permutation", "small-web.fct_p99_s", &[3.0]),
+    ];
+    let claim = |bound| {
+        let keys = format!("metric = \"small-web.fct_p99_s\"\n{SIDES}ratio_below = {bound}");
+        claim(&keys, &cases).expect("both were run").verdict
+    };
+    assert_eq!((claim(0.5), claim(0.3)), (Holds, DoesNotHold));
+}
+
+#[test]
 fn with_one_seed_the_value_decides() {
     for (keys, xmp, dctcp, verdict, value) in [
         ("ratio_above = 1.13", 1.2, 1.0, Holds, 1.2),
@@ -37,6 +80,15 @@ fn with_one_seed_the_value_decides() {
         ("ratio_above = 0.9\nratio_below = 1.15", 1.0, 1.0, Holds, 1.0),
         ("ratio_above = 0.9\nratio_below = 1.15", 0.5, 1.0, DoesNotHold, 0.5),
         ("ratio_above = 0.9\nratio_below = 1.15", 2.0, 1.0, DoesNotHold, 2.0),
+        // 13 % more, give or take a fifth of that: no effect is never enough, nor twice the effect.
+        ("excess = 0.13", 1.13, 1.0, Holds, 1.13),
+        ("excess = 0.13", 1.11, 1.0, Holds, 1.11),
+        ("excess = 0.13", 1.0, 1.0, DoesNotHold, 1.0),
+        ("excess = 0.13", 1.17, 1.0, DoesNotHold, 1.17),
+        ("excess = 0.13\nwithin = 0.5", 1.17, 1.0, Holds, 1.17),
+        ("excess = -0.5", 0.55, 1.0, Holds, 0.55),
+        ("excess = -0.5", 0.65, 1.0, DoesNotHold, 0.65),
+        ("excess = -0.5", 1.5, 1.0, DoesNotHold, 1.5),
         ("difference_above = 1.0", 4.5, 3.0, Holds, 1.5),
         ("difference_above = 1.0", 3.5, 3.0, DoesNotHold, 0.5),
         ("difference_below = 0", 3.5, 3.0, DoesNotHold, 0.5),
@@ -67,10 +119,11 @@ fn steps_are_shares_of_the_greater_value() {
         ("order = \"falling\"", 4.0, 3.0, Holds, -0.25),
         ("order = \"falling\"", 3.0, 4.0, DoesNotHold, 0.25),
         ("order = \"falling\"", 3.0, 3.0, DoesNotHold, 0.0),
-        ("order = \"falling\"\nslack = 0.02", 3.0, 3.0, Holds, 0.0),
-        ("order = \"falling\"\nslack = 0.02", 99.0, 100.0, Holds, 0.01),
-        ("order = \"falling\"\nslack = 0.02", 97.0, 100.0, DoesNotHold, 0.03),
-        ("order = \"rising\"\nslack = 0.02", 100.0, 99.0, Holds, -0.01),
+        // With slack, the last must still be beyond the first.
+        ("order = \"falling\"\nslack = 0.02", 100.0, 99.0, Holds, -0.01),
+        ("order = \"falling\"\nslack = 0.02", 3.0, 3.0, DoesNotHold, 0.0),
+        ("order = \"falling\"\nslack = 0.02", 99.0, 100.0, DoesNotHold, 0.01),
+        ("order = \"rising\"\nslack = 0.02", 100.0, 99.0, DoesNotHold, -0.01),
         ("order = \"rising\"", 0.0, 5.0, Holds, 1.0),
         ("order = \"falling\"", 0.0, 0.0, DoesNotHold, 0.0),
     ] {
@@ -85,6 +138,22 @@ fn steps_are_shares_of_the_greater_value() {
     let claim = claim(keys, &cases).expect("all were run");
     assert_eq!((claim.verdict, claim.value, claim.form), (DoesNotHold, Some(-0.25), FormName::Order));
     assert_eq!(claim.of.as_deref(), Some("xmp-4 permutation against xmp-2 permutation"));
+}
+
+#[test]
+fn with_slack_a_step_may_go_the_wrong_way_but_not_all_of_them() {
+    let of = "metric = \"fct_mean_s\"\nof = [{ scheme = \"dctcp\" }, { scheme = \"xmp\", subflows = 2 }, { scheme = \
+              \"xmp\", subflows = 4 }]\norder = \"rising\"\nslack = 0.02";
+    let found = |values: [f64; 3]| {
+        let labels = ["dctcp permutation", "xmp-2 permutation", "xmp-4 permutation"];
+        let cases = labels.iter().zip(values).map(|(label, value)| measured(label, "fct_mean_s", &[value]));
+        let claim = claim(of, &cases.collect::<Vec<_>>()).expect("all were run");
+        (claim.verdict, claim.cases.expect("two steps, and both together").hold)
+    };
+    assert_eq!(found([100.0, 99.0, 110.0]), (Holds, 3));
+    assert_eq!(found([100.0, 97.0, 110.0]), (DoesNotHold, 2));
+    assert_eq!(found([100.0, 100.0, 100.0]), (DoesNotHold, 2), "nothing rises");
+    assert_eq!(found([100.0, 99.0, 98.0]), (DoesNotHold, 2), "it falls");
 }
 
 #[test]

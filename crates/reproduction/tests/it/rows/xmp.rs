@@ -2,7 +2,7 @@
 
 use tresse_experiment::schema::fabric::Layered;
 use tresse_fabric::Threshold;
-use tresse_units::{Queue, SECOND, Time};
+use tresse_units::{Mark, Queue, SECOND, Time};
 
 use crate::rows::common::{Row, full, seen};
 
@@ -42,12 +42,12 @@ fn fig_1_has_a_bdp_of_19_packets_and_flows_every_5_seconds() {
 }
 
 /// K as a number of packets.
-fn k(packets: u64) -> Option<Layered<Queue>> {
-    Some(Layered::All(Queue::Packets(packets)))
+fn k(packets: u64) -> Option<Layered<Mark>> {
+    Some(Layered::All(Mark::Length(Queue::Packets(packets))))
 }
 
 /// K of the class of each case.
-fn thresholds(row: &Row) -> Vec<Option<Layered<Queue>>> {
+fn thresholds(row: &Row) -> Vec<Option<Layered<Mark>>> {
     let classes = &row.experiment().fabric.classes;
     row.plan.cases.iter().map(|c| classes[usize::from(c.bound_schemes[0].class)].mark.clone()).collect()
 }
