@@ -181,6 +181,8 @@ export interface CaseResult {
   no_optimum: string | null;
   /** Why there are no convergence times; `None` if there are, or if they were not requested. */
   no_convergence: string | null;
+  /** Why recovery times are missing, or are not those of all changes; `None` if they were not requested, or if no link changes. */
+  no_recovery?: string;
   /** Why path-sharing detection has no score; `None` if it has one, or if nothing detects. */
   no_sharing_score: string | null;
 }
@@ -262,7 +264,7 @@ export interface Claim {
   because?: string;
   /** The proof that it contradicts its own paper; such a claim is counted separately. */
   contradicts?: string;
-  /** Why there is no value. */
+  /** Why there is no value, or why it decides nothing. */
   why?: string;
 }
 

@@ -64,12 +64,28 @@ function RunCard(props: { run: RunHead; place: number; several: boolean; told: b
           them.
         </p>
       )}
+      <Notes notes={report.notes ?? []} />
       <Command command={run.command} />
       <details class="source">
         <summary>The experiment as it was run (TOML)</summary>
         <pre class="toml">{run.experiment.resolved}</pre>
       </details>
     </article>
+  );
+}
+
+/** What else is compared when schemes are, and what was read with a caveat. */
+function Notes({ notes }: { notes: string[] }) {
+  if (notes.length === 0) return null;
+  return (
+    <section class="notes">
+      <h4>Before you compare</h4>
+      <ul>
+        {notes.map((note) => (
+          <li key={note}>{note}</li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

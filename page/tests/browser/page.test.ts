@@ -49,6 +49,14 @@ describe("the page of a run", () => {
     expect(said).toEqual([]);
   });
 
+  it("says what to know before its schemes are compared", async () => {
+    const { page } = await opened(browser, file);
+    const notes = await page.locator(".notes li").allInnerTexts();
+    // Its web flows are few and large: they end long after the last one has begun.
+    expect(notes.some((note) => note.includes("not a steady state"))).toBe(true);
+    expect(notes).toEqual(head.runs[0]?.report.notes);
+  });
+
   it("shows the numbers of the results", async () => {
     const { page } = await opened(browser, file);
     await drawAll(page);

@@ -7,7 +7,8 @@ use toml::Value;
 use tresse_experiment::diagnostic::{Wrong, known};
 use tresse_experiment::plan::Case;
 use tresse_experiment::schema::Experiment;
-use tresse_experiment::schema::metrics::{METRICS, WINDOW_METRICS};
+use tresse_experiment::schema::metrics::{WINDOW_METRICS, find};
+use tresse_experiment::schema::slice::check_metric;
 
 use super::{Chart, Figure, Needs, PARTS, QUANTITIES, SAMPLED, TIME_SERIES};
 
@@ -46,7 +47,8 @@ fn one(experiment: &Experiment, cases: &[Case], is_as_written: bool, figure: &Fi
         value.clone().ok_or_else(message)
     };
     let metric = |key: &'static str, name: &str| {
-        known("metric", name, METRICS.iter().chain(WINDOW_METRICS)).map_err(|e| Wrong::key(key, e))
+        let of_case = || check_metric(name, &experiment.measure.slices).map_err(|e| Wrong::key(key, e));
+        if find(WINDOW_METRICS, name).is_some() { Ok(()) } else { of_case() }
     };
     let quantity = |key: &'static str, name: &str| {
         known("quantity", name, QUANTITIES.iter().map(|(own, ..)| own)).map_err(|e| Wrong::key(key, e))?;
