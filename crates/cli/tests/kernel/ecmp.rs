@@ -6,7 +6,9 @@
 //!                          ┘   └ p7 ── q7 ┘   └
 //! ```
 //!
-//! A chooses a path by the five-tuple of each connection (`fib_multipath_hash_policy = 1`), as switches do.
+//! A chooses a path by the five-tuple of each packet, as switches do (`fib_multipath_hash_policy = 3`). With policy 1
+//! Linux takes the hash that the sender's socket has left in the packet, which a wire between namespaces keeps: after a
+//! timeout the socket has another hash, and the subflow another path.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -40,7 +42,9 @@ impl Ecmp {
         let own = Self { sender, receiver, near, far, paths, port: AtomicU16::new(6001) };
         for router in [&own.near, &own.far] {
             router.sysctl("ipv4/ip_forward", "1");
-            router.sysctl("ipv4/fib_multipath_hash_policy", "1");
+            router.sysctl("ipv4/fib_multipath_hash_policy", "3");
+            // Addresses, protocol and ports.
+            router.sysctl("ipv4/fib_multipath_hash_fields", "55");
         }
         for host in [&own.sender, &own.receiver] {
             host.sysctl("mptcp/enabled", "1");

@@ -91,6 +91,7 @@ fn visited(control: &Control) -> [f64; 3] {
 }
 
 #[test]
+#[ignore = "measures for a minute: `make test-all`"]
 fn leaves_and_comes_back() {
     if !ready("leaves_and_comes_back") {
         return;
@@ -122,6 +123,7 @@ fn beside_reno(control: &Control, reno: &str, ecn: bool) -> f64 {
 }
 
 #[test]
+#[ignore = "measures for a minute: `make test-all`"]
 fn limits() {
     if !ready("limits") || attachable("limits", &["xmp"]).is_empty() {
         return;

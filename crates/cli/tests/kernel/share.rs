@@ -21,6 +21,7 @@ fn beside(control: &Control) -> f64 {
 }
 
 #[test]
+#[ignore = "measures for a minute: `make test-all`"]
 fn beside_one_reno() {
     if !ready("beside_one_reno") {
         return;
@@ -53,6 +54,7 @@ fn shared_path(control: &Control) -> f64 {
 }
 
 #[test]
+#[ignore = "measures for a minute: `make test-all`"]
 fn shifts_away_from_a_shared_path() {
     if !ready("shifts_away_from_a_shared_path") {
         return;

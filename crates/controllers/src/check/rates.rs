@@ -166,14 +166,19 @@ pub fn mean_windows(scheme: &Arc<ConfiguredController>, trial: &Trial) -> Vec<f6
     mean_windows_of(&mut Code { group, hosts, marks, local }, trial, marks)
 }
 
-/// Like [`mean_windows`] for each of `trials`, but for unknown code: in a separate process.
+/// Mean windows, packets, by trial and path.
+pub type MeanWindows = Vec<Vec<f64>>;
+
+/// Like [`mean_windows`] for each of `trials`, but for unknown code: in a separate process. Meanwhile this one does
+/// `beside`.
 ///
 /// # Errors
 /// If no process can be made, or if a hook ended it (with how).
-pub fn mean_windows_apart(
+pub fn mean_windows_apart<T>(
     scheme: &Arc<ConfiguredController>,
     trials: &[Trial],
-) -> io::Result<Result<Vec<Vec<f64>>, End>> {
+    beside: impl FnOnce() -> T,
+) -> io::Result<Result<(MeanWindows, T), End>> {
     let child = Apart::start(AtomicUsize::new(0), |_, mut output| {
         refuse_windows();
         for window in trials.iter().flat_map(|trial| mean_windows(scheme, trial)) {
@@ -181,6 +186,7 @@ pub fn mean_windows_apart(
             let _ = output.write_all(&window.to_le_bytes());
         }
     })?;
+    let done = beside();
     let mut bytes = Vec::new();
     child.output()?.read_to_end(&mut bytes)?;
     if let Some(end) = child.end()? {
@@ -188,5 +194,5 @@ pub fn mean_windows_apart(
     }
     let mut all = bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes")));
     let windows = trials.iter().map(|trial| all.by_ref().take(trial.ways.len()).collect());
-    Ok(Ok(windows.collect()))
+    Ok(Ok((windows.collect(), done)))
 }

@@ -97,7 +97,8 @@ fn config() -> ProptestConfig {
         RngSeed::Random => RngSeed::Fixed(1),
         fixed => fixed,
     };
-    ProptestConfig { cases: 100_000, rng_seed, failure_persistence: None, ..from_environment }
+    let cases = if std::env::var_os("TRESSE_TEST_ALL").is_some() { 100_000 } else { 20_000 };
+    ProptestConfig { cases, rng_seed, failure_persistence: None, ..from_environment }
 }
 
 proptest! {
