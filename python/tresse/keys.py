@@ -74,6 +74,12 @@ Duration: TypeAlias = str
 Queue: TypeAlias = str
 """Such as "100pkt"."""
 
+Mark: TypeAlias = str
+"""Such as "100pkt"."""
+
+HostQueue: TypeAlias = str
+"""Such as "fq"."""
+
 NonEct: TypeAlias = Literal["queue", "drop"]
 """What happens above K to a packet that cannot be marked.
 - `queue`: It queues until the queue is full.
@@ -144,6 +150,12 @@ Pairs: TypeAlias = Literal["any", "inter-rack"]
 - `inter-rack`: Hosts of different racks.
 """
 
+Arrivals: TypeAlias = Literal["poisson", "periodic"]
+"""How they arrive.
+- `poisson`: At random times.
+- `periodic`: At equal distances.
+"""
+
 HostSet: TypeAlias = str | Sequence[str]
 """Hosts, each by name (`"host 3"`), as a whole rack or pod (`"rack 0"`), or by numbers (`"0..50"` or
 `"host 0..50"`, excluding the last).
@@ -179,20 +191,22 @@ AllReduce: TypeAlias = Literal["ring", "tree"]
 Flops: TypeAlias = str
 """Such as "312Tflops"."""
 
-CaseMetric: TypeAlias = Literal[
+CaseMetric: TypeAlias = str | Literal[
     "goodput_mean_bps", "goodput_p10_bps", "goodput_p50_bps", "goodput_p90_bps", "goodput_min_bps",
     "goodput_max_bps", "goodput_total_bps", "jain_ratio", "fct_mean_s", "fct_p50_s", "fct_p99_s", "fct_max_s",
     "slowdown_mean_ratio", "slowdown_p50_ratio", "slowdown_p99_ratio", "cwnd_mean_pkts",
     "subflows_opened_mean", "flows", "unfinished_flows", "deadline_flows", "deadline_misses",
     "deadline_miss_ratio", "delivered_bytes", "timeouts", "timeouts_min", "timeouts_mean", "timeouts_max",
     "retransmissions_pkts", "drops_pkts", "lost_pkts", "marks_pkts", "trims_pkts", "pauses", "paused_s",
-    "headroom_drops_pkts", "mark_cuts", "rtt_mean_s", "rtt_p50_s", "rtt_p90_s", "rtt_p99_s", "rtt_max_s",
-    "convergence_mean_s", "convergence_max_s", "unconverged", "utilisation_mean_ratio",
-    "utilisation_min_ratio", "utilisation_p10_ratio", "utilisation_p50_ratio", "utilisation_p90_ratio",
-    "utilisation_max_ratio", "queue_mean_pkts", "queue_p50_pkts", "queue_p99_pkts", "queue_max_pkts",
-    "sharing_flows", "terminated_flows", "sharing_precision_ratio", "sharing_recall_ratio", "sharing_f_ratio",
-    "jobs", "jct_mean_s", "jct_p50_s", "jct_p99_s", "jct_max_s", "job_deadline_miss_ratio",
-    "offered_bisection_ratio", "offered_access_ratio", "simulated_s", "packet_hops"
+    "headroom_drops_pkts", "share_moves", "path_shifts", "tuned_flows", "mark_cuts", "rtt_mean_s",
+    "rtt_p50_s", "rtt_p90_s", "rtt_p99_s", "rtt_max_s", "convergence_mean_s", "convergence_max_s",
+    "unconverged", "recovery_time_mean_s", "recovery_time_max_s", "unrecovered", "flow_recovery_time_max_s",
+    "unrecovered_flows", "utilisation_mean_ratio", "utilisation_min_ratio", "utilisation_p10_ratio",
+    "utilisation_p50_ratio", "utilisation_p90_ratio", "utilisation_max_ratio", "queue_mean_pkts",
+    "queue_p50_pkts", "queue_p99_pkts", "queue_max_pkts", "sharing_flows", "terminated_flows",
+    "sharing_precision_ratio", "sharing_recall_ratio", "sharing_f_ratio", "jobs", "jct_mean_s", "jct_p50_s",
+    "jct_p99_s", "jct_max_s", "job_deadline_miss_ratio", "offered_bisection_ratio", "offered_access_ratio",
+    "simulated_s", "packet_hops"
 ]
 
 HostProfile: TypeAlias = Literal["ns3", "ns2", "linux", "spray"]
@@ -225,6 +239,14 @@ Reduction: TypeAlias = Literal["immediate", "prr"]
 """How the window is reduced.
 - `immediate`: At once.
 - `prr`: Over a round, by proportional rate reduction (RFC 6937).
+"""
+
+Blocked: TypeAlias = Literal["wait", "reinject"]
+"""What the sender does while data on one subflow keeps the receive buffer full.
+- `wait`: Wait; after a timeout of the subflow with the first missing data, another one sends this data
+  too. As Linux.
+- `reinject`: Send the first missing data on a faster subflow too, and halve the window of the one that had
+  it. As the MPTCP kernel 0.8x.
 """
 
 Switch: TypeAlias = Literal["off", "on"]
@@ -261,6 +283,9 @@ Echo: TypeAlias = Literal["rfc3168", "dctcp", "two-bit"]
 - `two-bit`: Up to three marks per ACK in the bits ECE and CWR (XMP §2.1).
 """
 
+Sizes: TypeAlias = str
+"""Such as "up to 100kB"."""
+
 Kind: TypeAlias = Literal["simulation", "testbed"]
 """What published numbers were measured on.
 - `simulation`: A simulator: ours should be within 20 %.
@@ -276,7 +301,8 @@ Order: TypeAlias = Literal["rising", "falling"]
 Verdict: TypeAlias = Literal["holds", "inconclusive", "does not hold"]
 """What the results say about a claim.
 - `holds`: Every value is on the right side of every bound.
-- `inconclusive`: A bound is within the confidence interval of a value, or there is no value.
+- `inconclusive`: A bound is within the confidence interval of a value, there is no value, or the
+  mechanisms of a case did nothing.
 - `does not hold`: A value is on the wrong side of a bound.
 """
 
@@ -305,6 +331,9 @@ LayeredDuration: TypeAlias = Duration | Mapping[str, Duration]
 """One value for every layer of links, or one for each."""
 
 LayeredQueue: TypeAlias = Queue | Mapping[str, Queue]
+"""One value for every layer of links, or one for each."""
+
+LayeredMark: TypeAlias = Mark | Mapping[str, Mark]
 """One value for every layer of links, or one for each."""
 
 LayeredProbability: TypeAlias = Probability | Mapping[str, Probability]
@@ -382,19 +411,24 @@ class Fabric(Keys):
     finds the queue full. The same applies to layers that a table leaves out.
     """
 
-    mark: LayeredQueue | None = None
-    """K: an arriving ECN-capable packet is marked if the queue is longer than this. Default: "unlimited"."""
+    mark: LayeredMark | None = None
+    """K: an arriving ECN-capable packet is marked if the queue is longer than this. In packets, in bytes,
+    or as a multiple of the network's bandwidth-delay product, such as "0.17BDP". Default: "unlimited".
+    """
 
-    host_queue: Queue
-    """The queue in a host's NIC."""
+    host_queue: HostQueue | None = None
+    """The queue in a host's NIC: "fq", one for each subflow, served in turn, which hold back a subflow
+    when it has enough packets there (`port_limit`); or the limit of one queue for all. Default with the
+    profiles "linux" and "spray": "fq"; otherwise it is required.
+    """
 
     host_flag: Queue | None = None
     """With congestion flags and an unlimited `host_queue`: the queue length from which on a host's own
     port counts as congested; for ports with a limit, a share of the limit decides. Default: "unlimited".
     """
 
-    host_mark: Queue | None = None
-    """K in a host's NIC. Default: "unlimited"."""
+    host_mark: Mark | None = None
+    """K in a host's NIC, for one queue. Default: "unlimited"."""
 
     host_processing: Duration | None = None
     """A host spends a random time on each packet that it sends, uniform from 0 to less than this; no
@@ -499,7 +533,7 @@ class Class(Keys):
     `fabric.queue`.
     """
 
-    mark: LayeredQueue | None = None
+    mark: LayeredMark | None = None
     """Its K. Default: as `share` says, otherwise `fabric.mark`."""
 
     share: Share | None = None
@@ -582,7 +616,7 @@ class LinkSetting(Keys):
     queue: Queue | None = None
     """The size of the queues in its switches' ports; a host's NIC has `fabric.host_queue`."""
 
-    mark: Queue | None = None
+    mark: Mark | None = None
     """K in its switches' ports."""
 
     red: RedRange | None = None
@@ -828,7 +862,7 @@ class Jobs(Keys):
     """How the application writes to the connections. Default: a whole message at once."""
 
     jobs: int | None = None
-    """How many jobs run at the same time. Default: 1."""
+    """How many jobs run at the same time. Default: 1. Not for jobs that arrive."""
 
     servers: int | None = None
     """How many servers a client sends requests to."""
@@ -840,13 +874,26 @@ class Jobs(Keys):
     """The size of a response."""
 
     gap: Draw | None = None
-    """The time from the end of a job to the start of the next. Default: 0s."""
+    """The time from the end of a job to the start of the next. Default: 0s. Not for jobs that arrive."""
 
     deadline: Draw | None = None
     """The deadline of a job, counted from its start."""
 
     total: int | None = None
-    """The total number of jobs. Default: jobs continue as long as the other parts."""
+    """The total number of jobs. Default: jobs continue as long as the other parts, or arrive until the
+    case ends.
+    """
+
+    every: Duration | None = None
+    """Jobs arrive, at this mean time from each other, whether or not earlier ones have ended."""
+
+    load: float | None = None
+    """Jobs arrive, at a rate at which their requests and responses take this share of all hosts' links:
+    above 0, at most 1.
+    """
+
+    arrivals: Arrivals | None = None
+    """How jobs arrive. Default: `poisson`."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -890,7 +937,7 @@ class Incast(Keys):
 
     rounds: int | None = None
     """How many times they send; the next round begins when every flow of the previous one has finished.
-    Default: 1.
+    Default: 1. For incasts that arrive, their number; default: they arrive until the case ends.
     """
 
     servers: int | None = None
@@ -900,7 +947,20 @@ class Incast(Keys):
     """The hosts that send. Default: all but the receiver."""
 
     receivers: HostSet | None = None
-    """The host that receives. Default: host 0."""
+    """The host that receives; default: host 0. If incasts arrive, the hosts of which each draws one;
+    default: all.
+    """
+
+    every: Duration | None = None
+    """Incasts arrive, at this mean time from each other, whether or not earlier ones have ended."""
+
+    load: float | None = None
+    """Incasts arrive, at a rate at which their payload takes this share of the receivers' links: above 0,
+    at most 1.
+    """
+
+    arrivals: Arrivals | None = None
+    """How incasts arrive. Default: `poisson`."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1419,13 +1479,12 @@ class Transport(Keys):
     """A transport. `[transport]` applies to all schemes. A profile gives every key a value. Without a
     profile, these must be given: `mss`, `header`, `ack`, `initial_window`, `rto_min`, `rto_initial`,
     `rto_max`, `recovery`, `reduction`, `ack_every`, `ack_timer` and `quick_acks`; mechanisms of the other
-    keys are then not simulated. A scheme's own `transport` has the keys in which it differs.
+    keys are then not simulated. A scheme's own `transport` has the keys in which it differs; with its own
+    `profile`, nothing of `[transport]` applies to the scheme.
     """
 
     profile: HostProfile | None = None
-    """Whose transport it is. Keys given next to it, or in `[transport]`, override its values (`tresse
-    explain hosts`).
-    """
+    """Whose transport it is. Keys given next to it override its values (`tresse explain hosts`)."""
 
     mss: Bytes | None = None
     """Payload of a full segment."""
@@ -1475,6 +1534,21 @@ class Transport(Keys):
     receive_window: Packets | None = None
     """The maximum number of segments in flight on a subflow: a constant receive window. Default:
     unlimited.
+    """
+
+    receive_buffer: Bytes | None = None
+    """The receive buffer of a whole connection, in bytes of payload: new data may be in flight, on all
+    subflows together, up to this much beyond the first data that is missing. Default: unlimited.
+    """
+
+    blocked: Blocked | None = None
+    """With `receive_buffer`: what the sender does while data on one subflow keeps the others from sending.
+    Default: `wait`.
+    """
+
+    port_limit: Bytes | None = None
+    """With `host_queue = "fq"`: a subflow waits when this much of its packets waits in its host's port, at
+    least one packet. For TCP, what takes 1 ms at its pacing rate is enough, as in Linux.
     """
 
     ack_every: Packets | None = None
@@ -1637,6 +1711,11 @@ class Measure(Keys):
     most 64 flows.
     """
 
+    recovery: GoodputRecovery | None = None
+    """The metrics of recovery: after each change of links (`[[changes]]`), how long until the goodput is
+    again what it was before. From `samples`.
+    """
+
     packets: Packets2 | None = None
     """`packets.parquet`: every packet that the given hosts send or receive, by case and seed; `tresse
     export --format pcapng` makes a capture from it. Default: no packets.
@@ -1645,6 +1724,12 @@ class Measure(Keys):
     windows: Mapping[str, Sequence[Duration]] | None = None
     """Windows of time, by name: start and end, such as `["12s", "20s"]`, counted from the start of the
     run. What every flow got in them, from `samples`, is reported next to the metrics of the whole run.
+    """
+
+    slices: Mapping[str, Slice] | None = None
+    """Slices of the flows, by name: those of a group, a size and a distance at once, such as `{ group =
+    "web", size = "up to 100kB" }`. Their metrics are named after them, such as `small-web.fct_p99_s`,
+    wherever a metric is named.
     """
 
     table: Sequence[CaseMetric] | None = None
@@ -1670,6 +1755,19 @@ class Convergence(Keys):
 
 
 @dataclass(kw_only=True, slots=True)
+class GoodputRecovery(Keys):
+    """What it means to have recovered from a change of links."""
+
+    share: float | None = None
+    """The share of the former goodput that has to be there again: above 0, at most 1. Default: 0.9."""
+
+    for_: Duration | None = None
+    """How long it has to stay there, 1us to 1000s. The former goodput is the mean over as long before the
+    change. Default: ten intervals of `samples`.
+    """
+
+
+@dataclass(kw_only=True, slots=True)
 class Packets2(Keys):
     """Which packets are recorded."""
 
@@ -1685,6 +1783,27 @@ class Packets2(Keys):
     limit: int | None = None
     """The maximum number of packets of a case and seed, 1 to 100000000: the first ones. A run with more
     packets says so. Default: 1000000.
+    """
+
+
+@dataclass(kw_only=True, slots=True)
+class Slice(Keys):
+    """Flows that have all of these properties."""
+
+    group: str | None = None
+    """Only this group: a part of the workload, a scheme of a mix such as `xmp-2`, or a group named in a
+    list of flows.
+    """
+
+    size: Sizes | None = None
+    """Only flows of these sizes: `up to 100kB`, `10kB to 1MB`, `above 1MB`."""
+
+    distance: str | None = None
+    """Only flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`."""
+
+    starts: Sequence[Duration] | None = None
+    """Only flows that start in this window of time, from the start of the run: `["5ms", "20ms"]` leaves
+    out a warm-up of 5 ms and the time after the arrivals.
     """
 
 
@@ -1811,6 +1930,14 @@ class Claim(Keys):
     ratio_below: float | str | None = None
     """And if it is below this."""
 
+    excess: float | str | None = None
+    """The claim holds if left is this share more than right, or less if it is negative, give or take
+    `within`: an effect is judged by itself, not by a total of which it is a small part. Not 0.
+    """
+
+    within: float | str | None = None
+    """With `excess`: the share of it by which ours may differ, above 0 and below 1. Default: 0.2."""
+
     difference_above: float | str | None = None
     """The claim holds if left - right is above this, in the metric's unit."""
 
@@ -1830,8 +1957,8 @@ class Claim(Keys):
     """The claim holds if the metric falls, or rises, from each case to the next."""
 
     slack: float | str | None = None
-    """With `order`: a step may go the wrong way by less than this share of the larger value: 0 to less
-    than 1.
+    """With `order`: a step may go the wrong way by less than this share of the larger value, from 0 to
+    less than 0.5, if the last case is beyond the first.
     """
 
     jumps: Jumps | None = None

@@ -181,7 +181,7 @@ export interface CaseResult {
   no_optimum: string | null;
   /** Why there are no convergence times; `None` if there are, or if they were not requested. */
   no_convergence: string | null;
-  /** Why recovery times are missing, or are not those of all changes; `None` if they were not requested, or if no link changes. */
+  /** Why recovery times are missing, or are not those of all changes; `None` if none is missing, or if they were not requested. */
   no_recovery?: string;
   /** Why path-sharing detection has no score; `None` if it has one, or if nothing detects. */
   no_sharing_score: string | null;
