@@ -46,8 +46,10 @@ impl Changed {
     /// # Errors
     /// If the namespace's setting cannot be read or written.
     pub fn change() -> io::Result<Option<Self>> {
+        let held = hold_patiently(&Path::new(FOLDER).join(cookie()?.to_string()));
+        // Only now: whoever held the file may have put it back.
         let now = fs::read_to_string(WHO)?.trim().to_owned();
-        let own = match hold_patiently(&Path::new(FOLDER).join(cookie()?.to_string())) {
+        let own = match held {
             Ok(None) => return Ok(None),
             Ok(Some((path, mut file))) => {
                 // Left by a daemon that was killed.
@@ -186,4 +188,48 @@ fn cookie() -> io::Result<u64> {
         )
     };
     if result == 0 { Ok(cookie) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use nix::sched::{CloneFlags, unshare};
+
+    use super::*;
+
+    fn who() -> String {
+        fs::read_to_string(WHO).expect("the setting").trim().to_owned()
+    }
+
+    /// In a namespace of this thread, where a daemon was killed: another one puts its change back while this one begins.
+    fn begins_while_it_is_put_back() {
+        if let Err(error) = unshare(CloneFlags::CLONE_NEWNET) {
+            eprintln!("skipped: what_is_put_back_meanwhile_is_changed_again: a network namespace: {error}");
+            return;
+        }
+        let Ok(()) = fs::write(WHO, PROGRAM) else {
+            eprintln!("skipped: what_is_put_back_meanwhile_is_changed_again: {WHO}: no MPTCP in this kernel");
+            return;
+        };
+        let path = Path::new(FOLDER).join(cookie().expect("a cookie").to_string());
+        let (path, mut file) = hold(&path).expect("a file").expect("nobody holds it");
+        say(&mut file, "0").expect("written");
+        let other = thread::spawn(move || {
+            (0..20).for_each(|_| pause());
+            fs::write(WHO, "0").expect("put back");
+            fs::remove_file(path).expect("removed");
+            drop(file);
+        });
+        let changed = Changed::change().expect("changed").expect("a change of this daemon's own");
+        other.join().expect("the other daemon");
+        assert_eq!(who(), PROGRAM);
+        changed.put_back();
+        assert_eq!(who(), "0");
+    }
+
+    #[test]
+    fn what_is_put_back_meanwhile_is_changed_again() {
+        thread::spawn(begins_while_it_is_put_back).join().expect("the daemon that begins");
+    }
 }
