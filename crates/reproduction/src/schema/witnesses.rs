@@ -87,7 +87,7 @@ impl Values<'_> {
         let keys = ["difference_above", "difference_below"];
         let of = format!("a difference of {}", self.of);
         let width = self.most - self.least;
-        Self { of, keys, least: -width, most: width, has_ends: false }
+        Self { of, keys, least: -width, most: width, has_ends: self.has_ends }
     }
 
     /// Half as much, or twice as much of what is below 0; half-way to the least if that is less.
