@@ -113,14 +113,6 @@ fn a_file_that_does_not_compile_ends_with_2_and_names_its_line() {
 }
 
 /// Anybody may check; only the kernel's part needs root.
-/// WUTCP with a weight below 1 climbs more slowly than Reno in slow start, so it ends between two packets.
-#[test]
-fn a_slow_start_that_ends_between_two_packets_is_not_above_reno() {
-    let dir = TempDir::new().expect("a temporary folder");
-    let output = check(dir.path(), &["wutcp"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-}
-
 #[test]
 fn without_root_the_invariants_are_checked() {
     // A copy where anybody may run it: the build folder may be root's alone.

@@ -39,7 +39,7 @@ fn stopped(dir: &Path, args: &[&str], signal: &str, after_ms: u64) -> Output {
 
 #[test]
 fn a_run_that_is_set_up_or_draws_arrivals_can_be_stopped() {
-    let large = ["--set", "fabric.k=64"];
+    let large = ["--set", "fabric.k=48"];
     let arrivals =
         ["--set", "workloads.permutation={pattern=\"poisson\",load=0.5,flows=2000000,size=\"1MB\"}"];
     let mut begun = 0;
@@ -73,8 +73,8 @@ fn a_run_that_is_set_up_or_draws_arrivals_can_be_stopped() {
 fn what_keeps_nothing_ends_at_once() {
     let dir = TempDir::new().expect("a temporary folder");
     for (args, signal, after_ms) in [
-        (&["topology", "show", "xmp/table1", "--set", "fabric.k=64"][..], "TERM", 50),
-        (&["topology", "show", "xmp/table1", "--set", "fabric.k=64"], "INT", 1000),
+        (&["topology", "show", "xmp/table1", "--set", "fabric.k=48"][..], "TERM", 50),
+        (&["topology", "show", "xmp/table1", "--set", "fabric.k=48"], "INT", 1000),
         (&["optimum", "xmp/table1", "--set", "fabric.k=32"], "TERM", 1000),
     ] {
         let output = stopped(dir.path(), args, signal, after_ms);

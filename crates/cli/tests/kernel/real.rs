@@ -239,13 +239,21 @@ fn nothing_is_lost_or_doubled_when_paths_are_cut() {
     }
     // The whole of it, 1 GB and 20 cuts, is `tresse testbed run validation/cuts.toml`.
     let whole = include_str!("../../../../validation/cuts.toml");
-    let short = whole.replace("\"1GB\"", "\"120MB\"");
+    let mut short = whole.replace("\"1GB\"", "\"120MB\"");
     assert_ne!(whole, short);
+    // Each takes six seconds: XMP, which marks shift, and LIA, which losses do; all five in `make test-all`.
+    let schemes = if std::env::var_os("TRESSE_TEST_ALL").is_some() { 5 } else { 2 };
+    if schemes < 5 {
+        for (first, next) in [("[schemes.dcm]", "[schemes.lia]"), ("[schemes.olia]", "[workloads.")] {
+            let [from, to] = [first, next].map(|part| short.find(part).expect("it is there"));
+            short.replace_range(from..to, "");
+        }
+    }
     let clean = Clean::before();
     let dir = folder(&short);
     let (report, late) = run(dir.path());
     let cases = report["cases"].as_array().expect("cases");
-    assert_eq!(cases.len(), 5);
+    assert_eq!(cases.len(), schemes);
     for case in cases {
         let scheme = case["case"]["scheme"].as_str().expect("a name");
         // Every byte was looked at by its receiver: one that is not the one that was sent ends the run.

@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use tresse_controllers::built_in;
 use tresse_controllers::check::{SCRIPTS, check};
+use tresse_controllers::{built_in, find};
 
 /// A part of what `tresse controller check` plays, for there are many controllers; all in `make test-all`.
 fn some() -> usize {
@@ -27,4 +27,14 @@ fn every_controller_keeps_its_contract() {
             });
         }
     });
+}
+
+/// WUTCP with a weight below 1 climbs more slowly than Reno in slow start, so it ends between two packets. Few scripts get
+/// there.
+#[test]
+fn a_slow_start_that_ends_between_two_packets_is_not_above_reno() {
+    let wutcp = find("wutcp").expect("it is built in");
+    if let Err(breach) = check(wutcp, SCRIPTS) {
+        panic!("{}\n{breach}", breach.arguments());
+    }
 }
