@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 use tresse_fabric::Topology;
 use tresse_units::{SECOND, Time};
 
+use crate::engine::merged::Merged;
+
 /// The ideal completion times on a network. Results are kept for each pair of switches that hosts are attached to,
 /// and for each switch the distances to it.
 #[derive(Debug)]
@@ -24,12 +26,10 @@ pub struct Ideals<'a> {
     topology: &'a Topology,
     mss: u32,
     header: u32,
-    /// The index in `outgoing` at which each node's ports begin, and one more entry for the end.
-    starts: Vec<u32>,
-    /// The ports by which packets leave each node.
-    outgoing: Vec<u32>,
     /// By address: its link to a switch, if it has only one link.
     access: Vec<Option<Access>>,
+    /// All other links.
+    merged: Merged,
     /// By destination.
     distances: BTreeMap<u32, Distances>,
     /// By pair of switches, or of hosts of which one has several links.
@@ -97,44 +97,18 @@ impl<'a> Ideals<'a> {
     /// For packets with `header` bytes and at most `mss` bytes of payload. Links that are down must have been
     /// removed from `topology`.
     pub fn new(topology: &'a Topology, mss: u32, header: u32) -> Self {
-        let network = &topology.network;
-        let mut starts = vec![0; network.nodes as usize + 1];
-        for &[from, _] in &network.ends {
-            starts[from as usize + 1] += 1;
-        }
-        for node in 0..network.nodes as usize {
-            starts[node + 1] += starts[node];
-        }
-        let mut outgoing = vec![0; network.ends.len()];
-        let mut next = starts.clone();
-        // The port to each address; it has no access link if there are several.
-        let mut down = vec![0; network.hosts as usize];
-        for (port, &[from, to]) in (0..).zip(&network.ends) {
-            outgoing[next[from as usize] as usize] = port;
-            next[from as usize] += 1;
-            if let Some(down) = down.get_mut(to as usize) {
-                *down = port;
-            }
-        }
-        let access =
-            |host: u32| match outgoing[starts[host as usize] as usize..starts[host as usize + 1] as usize] {
-                [up] => {
-                    let switch = network.ends[up as usize][1];
-                    let access = Access { switch, up, down: down[host as usize] };
-                    (switch >= network.hosts).then_some(access)
-                }
-                _ => None,
-            };
+        let access = access(topology);
+        let hangs_on_one = |node: u32| access.get(node as usize).is_some_and(Option::is_some);
+        let merged = Merged::new(topology, hangs_on_one);
         Self {
             topology,
             mss,
             header,
-            access: (0..network.hosts).map(access).collect(),
-            starts,
-            outgoing,
+            access,
+            merged,
             distances: BTreeMap::new(),
             ways: BTreeMap::new(),
-            met: vec![(0, Way::NONE); network.nodes as usize],
+            met: vec![(0, Way::NONE); topology.network.nodes as usize],
             steps: 0,
         }
     }
@@ -187,7 +161,7 @@ impl<'a> Ideals<'a> {
             let mut links: Vec<u32> = tiers.copied().collect();
             links.sort_unstable();
             links.dedup();
-            links.iter().fold(0, |sum, &port| u64::saturating_add(sum, self.topology.rate(port)))
+            links.iter().fold(0, |sum, &port| u64::saturating_add(sum, self.merged.rate(port)))
         };
         let full = u64::from(self.mss + self.header);
         let ways = all.iter().map(|paths| paths.fastest);
@@ -204,6 +178,7 @@ impl<'a> Ideals<'a> {
             paths.fastest = paths.fastest.then(self.link(down));
             return Some(paths);
         }
+        let [from, to] = [from, to].map(|node| self.merged.first(node));
         self.find_distances(to);
         let (hosts, distances) = (self.topology.network.hosts, &self.distances[&to]);
         // How far it is from where a link leads to; a host passes nothing on.
@@ -214,7 +189,7 @@ impl<'a> Ideals<'a> {
         };
         let mut length = match from.checked_sub(hosts) {
             Some(_) => rest(from),
-            None => self.links(from).map(|(_, next)| rest(next)).min()?.saturating_add(1),
+            None => self.merged.links(from).map(|(_, next)| rest(next)).min()?.saturating_add(1),
         };
         if length == FAR {
             return None;
@@ -228,7 +203,7 @@ impl<'a> Ideals<'a> {
             steps += 1;
             let (mut tier, mut next) = (Vec::new(), Vec::new());
             for &near in &nodes {
-                for (port, far) in self.links(near).filter(|&(_, far)| rest(far) == length) {
+                for (port, far) in self.merged.links(near).filter(|&(_, far)| rest(far) == length) {
                     tier.push(port);
                     let way = met[near as usize].1.then(self.link(port));
                     let (step, fastest) = &mut met[far as usize];
@@ -248,12 +223,6 @@ impl<'a> Ideals<'a> {
         Some(Paths { tiers, fastest })
     }
 
-    /// The ports by which packets leave a node, and the nodes to which they lead.
-    fn links(&self, node: u32) -> impl Iterator<Item = (u32, u32)> {
-        let [start, end] = [node, node + 1].map(|n| self.starts[n as usize] as usize);
-        self.outgoing[start..end].iter().map(|&port| (port, self.topology.network.ends[port as usize][1]))
-    }
-
     /// Makes sure that the distances to a node are known.
     fn find_distances(&mut self, to: u32) {
         if self.distances.contains_key(&to) {
@@ -269,7 +238,7 @@ impl<'a> Ideals<'a> {
             distance += 1;
             let mut next = Vec::new();
             // Every link leads both ways.
-            for (_, far) in nearest.iter().flat_map(|&near| self.links(near)) {
+            for (_, far) in nearest.iter().flat_map(|&near| self.merged.links(near)) {
                 let Some(switch) = far.checked_sub(hosts) else { continue };
                 if distances[switch as usize] == FAR {
                     distances[switch as usize] = distance;
@@ -290,4 +259,27 @@ impl<'a> Ideals<'a> {
         let byte_time = (u128::from(8 * SECOND) << 16) / u128::from(config.rate);
         Way { delay: config.delay, byte_time: byte_time as u64, narrowest: config.rate }
     }
+}
+
+/// By address: its link to a switch, if it has only one link.
+fn access(topology: &Topology) -> Vec<Option<Access>> {
+    let network = &topology.network;
+    let mut ports = vec![[None; 2]; network.hosts as usize];
+    let mut links = vec![0; network.hosts as usize];
+    for (port, &[from, to]) in (0..).zip(&network.ends) {
+        if let Some(own) = ports.get_mut(from as usize) {
+            own[0] = Some(port);
+            links[from as usize] += 1;
+        }
+        if let Some(own) = ports.get_mut(to as usize) {
+            own[1] = Some(port);
+        }
+    }
+    let access = |(ports, links): ([Option<u32>; 2], u32)| {
+        let [up, down] = ports;
+        let (up, down) = up.zip(down).filter(|_| links == 1)?;
+        let switch = network.ends[up as usize][1];
+        (switch >= network.hosts).then_some(Access { switch, up, down })
+    };
+    ports.into_iter().zip(links).map(access).collect()
 }

@@ -2,6 +2,7 @@
 
 mod ends;
 pub mod ideal;
+mod merged;
 mod packets;
 pub mod piloted;
 pub mod replication;

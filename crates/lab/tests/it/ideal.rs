@@ -238,3 +238,98 @@ proptest! {
         prop_assert!(fabric.now() + packet >= ideal, "{} and {packet} against {ideal}", fabric.now());
     }
 }
+
+/// The number of links from a node to each other one, or back to it; hosts pass nothing on.
+fn distances(topology: &Topology, start: u32, back: bool) -> Vec<u32> {
+    let network = &topology.network;
+    let mut distances = vec![u32::MAX; network.nodes as usize];
+    distances[start as usize] = 0;
+    let mut nearest = vec![start];
+    while let Some(near) = nearest.first().copied() {
+        nearest.remove(0);
+        if near != start && near < network.hosts {
+            continue;
+        }
+        for &[a, b] in &network.ends {
+            let [from, to] = if back { [b, a] } else { [a, b] };
+            if from == near && distances[to as usize] == u32::MAX {
+                distances[to as usize] = distances[near as usize] + 1;
+                nearest.push(to);
+            }
+        }
+    }
+    distances
+}
+
+/// The ideal of full packets, link by link: those on shortest paths, by their distance from the sender.
+fn link_by_link(topology: &Topology, [from, to]: [u32; 2], packets: u64) -> Option<Time> {
+    let network = &topology.network;
+    let [there, back] = [distances(topology, from, false), distances(topology, to, true)];
+    let length = there[to as usize];
+    let mut rates = vec![0; length.checked_add(1)? as usize - 1];
+    // By node: when the first packet is there.
+    let mut first = vec![Time::MAX; network.nodes as usize];
+    first[from as usize] = 0;
+    for distance in 0..length {
+        for (port, &[near, far]) in network.ends.iter().enumerate() {
+            let leads = near == from || near >= network.hosts;
+            let rest = back[far as usize].saturating_add(distance + 1);
+            if leads && there[near as usize] == distance && rest == length {
+                let config = topology.configs[port];
+                rates[distance as usize] += config.rate;
+                let packet = u64::from(MSS + HEADER) * 8 * SECOND / config.rate;
+                let time = first[near as usize] + config.delay + packet;
+                first[far as usize] = first[far as usize].min(time);
+            }
+        }
+    }
+    let rest = (packets - 1) * u64::from(MSS + HEADER) * 8;
+    let narrowest = u128::from(*rates.iter().min()?);
+    Some(first[to as usize] + (u128::from(rest) * u128::from(SECOND) / narrowest) as Time)
+}
+
+/// A fat tree or a leaf-spine fabric; some links are missing, others have another rate or delay, in one direction only.
+fn changed_fabrics() -> impl Strategy<Value = Topology> {
+    let rates = prop::sample::select(vec![[GIGABIT; 3], [GIGABIT, GIGABIT / 4, GIGABIT / 10]]);
+    let fabric = (0..3, rates).prop_map(|(kind, rates)| match kind {
+        0 => fat_tree(4, rates),
+        1 => fat_tree(6, rates),
+        _ => leaf_spine(8, [rates[0], rates[1]]),
+    });
+    (fabric, prop::collection::vec((any::<prop::sample::Index>(), 0..3), 0..4)).prop_map(
+        |(mut fabric, changes)| {
+            for (link, what) in changes {
+                let port = link.index(fabric.configs.len());
+                let [a, b] = fabric.network.ends[port];
+                match what {
+                    0 if a.min(b) >= fabric.network.hosts => {
+                        fabric.remove(&fabric.ports_between(a, b));
+                    }
+                    1 => fabric.configs[port].delay = MICROSECOND,
+                    _ => fabric.configs[port].rate = GIGABIT / 3,
+                }
+            }
+            fabric
+        },
+    )
+}
+
+proptest! {
+    /// Switches that are alike are looked at once; that changes no answer.
+    #[test]
+    fn it_is_what_all_links_say(topology in changed_fabrics(), pairs in prop::collection::vec(any::<[u32; 2]>(), 1..10)) {
+        let mut ideals = Ideals::new(&topology, MSS, HEADER);
+        for pair in pairs {
+            let pair = pair.map(|host| host % topology.network.hosts);
+            if pair[0] != pair[1] {
+                let ideal = ideals.time(pair[0], pair[1], 11 * u64::from(MSS));
+                let expected = link_by_link(&topology, pair, 11);
+                prop_assert_eq!(ideal.is_some(), expected.is_some(), "{:?}", pair);
+                if let Some((ideal, expected)) = ideal.zip(expected) {
+                    // Each of six hops is rounded.
+                    prop_assert!(ideal.abs_diff(expected) <= 7, "{:?}: {} instead of {}", pair, ideal, expected);
+                }
+            }
+        }
+    }
+}
