@@ -10,7 +10,7 @@ use tresse_workbench::{Failure, Interrupt};
 use crate::ended::Ended;
 use crate::points::{cells, heads};
 use crate::result_tables::{self, By};
-use crate::table::Table;
+use crate::table::{Format, Table};
 use crate::width::sentence;
 use crate::{changed, claims, columns};
 
@@ -133,6 +133,41 @@ fn head(report: &Report, state: State, publication: &Publication, out: &mut impl
     writeln!(out)
 }
 
+/// The tables of a run, of the parts of its cases if these are asked for, in a format for other programs.
+pub fn formatted(report: &Report, experiment: &Experiment, by: Option<By>, format: Format) -> String {
+    match by {
+        Some(by) => format.write(&[result_tables::parts(&report.cases, by).0]),
+        None => format.write(&all_tables(report, experiment)),
+    }
+}
+
+/// The cases whose flows come one by one and are shown by size, and all others.
+fn by_table<'a>(report: &'a Report, experiment: &Experiment) -> [Vec<&'a CaseResult>; 2] {
+    let is_named = experiment.measure.table.is_some();
+    // Where goodput was published, it stands beside ours.
+    let is_sized = |case: &&CaseResult| !is_named && case.arrivals && case.published.is_empty();
+    let (sized, others) = report.cases.iter().partition(is_sized);
+    [sized, others]
+}
+
+fn all_tables(report: &Report, experiment: &Experiment) -> Vec<Table> {
+    let cases = &report.cases;
+    let [sized, others] = by_table(report, experiment);
+    let owned = |cases: &[&CaseResult]| cases.iter().map(|&case| case.clone()).collect::<Vec<_>>();
+    let mut tables = Vec::new();
+    if let Some(metrics) = &experiment.measure.table {
+        tables.push(columns::of(cases, metrics));
+    } else if !others.is_empty() {
+        tables.push(usual(&owned(&others)));
+    }
+    if !sized.is_empty() {
+        tables.extend([result_tables::sizes(&sized), result_tables::losses(&owned(&sized))]);
+    }
+    let below = [result_tables::groups(cases), result_tables::slices(cases), result_tables::jobs(cases)];
+    tables.extend(below.into_iter().flatten());
+    tables
+}
+
 fn tables(
     report: &Report,
     experiment: &Experiment,
@@ -141,24 +176,8 @@ fn tables(
 ) -> io::Result<()> {
     let cases = &report.cases;
     let named = experiment.measure.table.as_ref();
-    // Where goodput was published, it stands beside ours.
-    let is_sized = |case: &&CaseResult| named.is_none() && case.arrivals && case.published.is_empty();
-    let (sized, others): (Vec<&CaseResult>, Vec<&CaseResult>) = cases.iter().partition(is_sized);
-    let owned = |cases: &[&CaseResult]| cases.iter().map(|&case| case.clone()).collect::<Vec<_>>();
-    if let Some(metrics) = named {
-        write!(out, "{}", columns::of(cases, metrics))?;
-    } else if !others.is_empty() {
-        write!(out, "{}", usual(&owned(&others)))?;
-    }
-    if !sized.is_empty() {
-        let space = if others.is_empty() { "" } else { "\n" };
-        let losses = result_tables::losses(&owned(&sized));
-        write!(out, "{space}{}\n{losses}", result_tables::sizes(&sized))?;
-    }
-    let below = [result_tables::groups(cases), result_tables::slices(cases), result_tables::jobs(cases)];
-    for below in below.into_iter().flatten() {
-        write!(out, "\n{below}")?;
-    }
+    let [sized, others] = by_table(report, experiment);
+    write!(out, "{}", Format::Table.write(&all_tables(report, experiment)))?;
     if !sized.is_empty() {
         writeln!(out)?;
         note(out, "FCT: from a flow's start to the arrival of its last byte, mean and percentiles")?;

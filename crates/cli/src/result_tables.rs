@@ -20,6 +20,8 @@ pub enum By {
     Group,
     /// The layers of the network
     Layer,
+    /// The windows of time of `[measure.windows]`
+    Window,
 }
 
 impl By {
@@ -30,7 +32,23 @@ impl By {
             Self::Distance => "distance",
             Self::Group => "group",
             Self::Layer => "layer",
+            Self::Window => "window",
         }
+    }
+
+    /// The parts of a case, by their names; of windows, the groups of flows in each, too.
+    fn parts(self, case: &CaseResult) -> Vec<(String, &Metrics)> {
+        if self != Self::Window {
+            let parts = case.by.get(self.name()).into_iter().flatten();
+            return parts.map(|(name, metrics)| (name.clone(), metrics)).collect();
+        }
+        let mut parts = Vec::new();
+        for (name, window) in &case.windows {
+            parts.push((name.clone(), &window.metrics));
+            let groups = window.groups.iter();
+            parts.extend(groups.map(|(group, own)| (format!("{name}, {group}"), &own.metrics)));
+        }
+        parts
     }
 
     /// Why a case has no such parts.
@@ -41,6 +59,7 @@ impl By {
             Self::Distance => "no flow has finished",
             Self::Group => "all its flows are in one group: its workload has no `parts` and no `mix`",
             Self::Layer => "its link totals were not kept",
+            Self::Window => "its experiment names none in `[measure.windows]`",
         }
     }
 }
@@ -78,6 +97,18 @@ const LAYERS: [Column; 10] = [
     ("p50", "queue_p50_pkts", whole),
     ("p99", "queue_p99_pkts", whole),
     ("max", "queue_max_pkts", whole),
+];
+
+/// What flows had in a window of time.
+const WINDOWS: [Column; 8] = [
+    ("Mbit/s", "goodput_mean_bps", mbps),
+    ("min", "goodput_min_bps", mbps),
+    ("max", "goodput_max_bps", mbps),
+    ("total", "goodput_total_bps", mbps),
+    ("Jain", "jain_ratio", four),
+    ("sd/mean", "goodput_sd_ratio", four),
+    ("cwnd, pkts", "cwnd_mean_pkts", four),
+    ("RTT, ms", "srtt_mean_s", ms),
 ];
 
 /// How long the flows of each size took, and all flows of a case, with half the 95 % interval of the mean if there
@@ -161,16 +192,18 @@ pub fn unfinished(cases: &[CaseResult]) -> Option<String> {
 pub fn parts(cases: &[CaseResult], by: By) -> (Table, Vec<String>) {
     let columns: Vec<Column> = match by {
         By::Layer => LAYERS.to_vec(),
+        By::Window => WINDOWS.to_vec(),
         _ => TIMES.into_iter().chain(FLOWS).collect(),
     };
     let mut head = vec![by.name()];
     head.extend(columns.iter().map(|(head, ..)| *head));
     let (mut table, mut none) = (Table::new(&head), Vec::new());
     for case in cases {
-        let Some(parts) = case.by.get(by.name()) else {
+        let parts = by.parts(case);
+        if parts.is_empty() {
             none.push(format!("no {} of {}: {}", by.name(), case.label(), by.why_none(case)));
             continue;
-        };
+        }
         table.section(case.label());
         for (name, metrics) in parts {
             let mut row = vec![format!("  {name}")];

@@ -11,6 +11,7 @@ use crate::ended::Ended;
 use crate::report;
 use crate::result_tables::By;
 use crate::sweep_table;
+use crate::table::Format;
 
 /// Print the tables of a run or a sweep again, from its folder
 ///
@@ -24,7 +25,8 @@ use crate::sweep_table;
 ///   tresse show runs/mine-1 runs/mine-2
 ///   tresse show runs/mine-1 --by size           # FCT and slowdown of small and large flows
 ///   tresse show runs/mine-1 --by layer          # utilisation of links, lengths of queues
-///   tresse show sweeps/mine
+///   tresse show runs/mine-1 --format latex      # the tables, for a paper
+///   tresse show sweeps/mine --format csv
 ///   tresse show runs/mine-1 --json | jq '.cases[0].by.size'
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -35,8 +37,11 @@ pub struct Args {
     /// Show the parts of each case instead
     #[arg(long, value_enum)]
     by: Option<By>,
+    /// Write the tables alone in this format, with the numbers of the screen. `tresse export` writes all numbers in full
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
     /// Print the report as `tresse run --json` did, one JSON object for each run
-    #[arg(long, conflicts_with = "by")]
+    #[arg(long, conflicts_with_all = ["by", "format"])]
     json: bool,
 }
 
@@ -52,7 +57,7 @@ pub fn run(args: &Args) -> Result<(), Ended> {
                 return Err(Failure::Input(format!("{message}\n\n{hint}")).into());
             }
             Folder::Sweep(sweep) => {
-                write!(out, "{}", sweep_table::show(sweep, args.json)?)?;
+                write!(out, "{}", sweep_table::show(sweep, args.json, args.format)?)?;
                 continue;
             }
         };
@@ -67,6 +72,9 @@ pub fn run(args: &Args) -> Result<(), Ended> {
             writeln!(out)?;
         }
         match args.by {
+            _ if args.format != Format::Table => {
+                write!(out, "{}", report::formatted(&report, &experiment, args.by, args.format))?;
+            }
             Some(by) => report::show_parts(&report, state, &publication, by, &mut out)?,
             None => report::show(&report, state, &experiment, &publication, &mut out)?,
         }

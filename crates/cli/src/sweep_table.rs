@@ -11,15 +11,18 @@ use tresse_workbench::{Failure, sweep};
 
 use crate::columns::shown;
 use crate::points::{cells, heads};
-use crate::table::Table;
+use crate::table::{Format, Table};
 
 /// What `tresse show` prints for the sweep in a folder.
-pub fn show(folder: &Path, as_json: bool) -> Result<String, Failure> {
+pub fn show(folder: &Path, as_json: bool, format: Format) -> Result<String, Failure> {
     let (finished, rows) = (sweep::read(folder)?, sweep::rows(folder)?);
     if as_json {
         let mut told = sweep::json(&finished);
         told["rows"] = json!(rows);
         return Ok(pretty(&told) + "\n");
+    }
+    if format != Format::Table {
+        return Ok(format.write(&[table(&rows)]));
     }
     Ok(format!("{}\n{}", table(&rows), sweep::summary(&finished)))
 }

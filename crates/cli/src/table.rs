@@ -6,6 +6,10 @@ use std::iter;
 
 use crate::width;
 
+mod formats;
+
+pub use formats::Format;
+
 /// Rows of text under a head.
 #[derive(Debug)]
 pub struct Table {
@@ -54,13 +58,6 @@ impl Table {
         self.rows.push(Row::Section(text));
     }
 
-    /// The same in Markdown.
-    pub fn markdown(&self) -> String {
-        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-        let rule = format!("|{}\n", "---|".repeat(self.head.len()));
-        line(&self.head) + &rule + &self.cells().map(|row| line(row)).collect::<String>()
-    }
-
     fn cells(&self) -> impl Iterator<Item = &Vec<String>> + Clone {
         self.rows.iter().filter_map(|row| match row {
             Row::Cells(cells) => Some(cells),
@@ -80,9 +77,14 @@ impl Table {
         self.cells().next().is_some() && self.cells().all(|r| ["", "-"].contains(&&*r[column]))
     }
 
+    /// The columns with a value.
+    fn shown(&self) -> Vec<usize> {
+        (0..self.head.len()).filter(|&c| !self.is_empty(c)).collect()
+    }
+
     /// As text, in lines of at most `width` columns if possible. Columns without a value are left out.
     pub fn text(&self, width: Option<usize>) -> String {
-        let shown: Vec<usize> = (0..self.head.len()).filter(|&c| !self.is_empty(c)).collect();
+        let shown = self.shown();
         let longest = |c: usize| {
             iter::once(&self.head).chain(self.cells()).map(|r| r[c].chars().count()).max().unwrap_or(0)
         };
@@ -189,8 +191,6 @@ mod tests {
     fn numbers_stand_to_the_right() {
         let table = table(&["name", "Mbit/s"], &[&["dctcp", "9.5"], &["x", "-"], &["y", "~10.1"]]);
         assert_eq!(table.text(None), "name   Mbit/s\ndctcp     9.5\nx           -\ny       ~10.1\n");
-        let markdown = "| name | Mbit/s |\n|---|---|\n| dctcp | 9.5 |\n| x | - |\n| y | ~10.1 |\n";
-        assert_eq!(table.markdown(), markdown);
     }
 
     #[test]

@@ -133,8 +133,37 @@ fn a_run_is_shown_again() {
     assert!(sizes.contains("  up to 100kB  ") && sizes.contains("resent\n"), "{sizes}");
     let group = run(dir.path(), &["show", "runs/web-1", "--by", "group"], None);
     assert!(group.contains("no group of xmp-4 websearch: all its flows are in one group"), "{group}");
+    let window = run(dir.path(), &["show", "runs/web-1", "--by", "window"], None);
+    assert!(window.contains("no window of xmp-4 websearch: its experiment names none"), "{window}");
     let error = fails(tresse(dir.path()).args(["show", "web.toml"]), 2);
     assert!(error.contains("there is no run here") && error.contains("hint: "), "{error}");
+}
+
+/// The rows of a table in CSV whose cells hold no comma but in the head.
+fn rows(csv: &str) -> Vec<Vec<&str>> {
+    csv.lines().skip(1).map(|line| line.split(',').collect()).collect()
+}
+
+#[test]
+fn tables_are_written_for_other_programs() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let text = run(dir.path(), &web_search(dir.path()), None);
+    let show = |args: &[&str]| run(dir.path(), &[&["show", "runs/web-1", "--format"], args].concat(), None);
+    let csv = show(&["csv"]);
+    let (sizes, losses) = csv.split_once("\n\n").expect("two tables");
+    let head = "case,size,flows,\"FCT, ms\",\"FCT ±95 %, ms\",\"FCT p50, ms\",\"FCT p99, ms\",slowdown,";
+    assert!(sizes.starts_with(head), "{sizes}");
+    let all = rows(sizes).into_iter().find(|row| row[..2] == ["dctcp-1 websearch", "all"]).expect("a row");
+    // The same numbers as on the screen, where the interval of a single seed is left out.
+    let screen = line(&text, "  all");
+    assert_eq!((all[2], all[3], all[4], &all[5..]), (screen[1], screen[2], "", &screen[3..]), "{csv}");
+    assert!(losses.starts_with("scheme,pattern,RTOs,resent,drops,marks,unfinished\n"), "{losses}");
+    let latex = show(&["latex", "--by", "size"]);
+    assert!(latex.starts_with("% \\usepackage{booktabs}\n\\begin{tabular}{lrrrrrrrrrr}\n"), "{latex}");
+    assert!(latex.contains("\\multicolumn{11}{l}{dctcp-1 websearch} \\\\\n"), "{latex}");
+    assert!(show(&["markdown"]).contains("\n| **dctcp-1 websearch** |  |"), "{}", show(&["markdown"]));
+    let error = fails(tresse(dir.path()).args(["show", "runs/web-1", "--format", "csv", "--json"]), 2);
+    assert!(error.contains("--format") && error.contains("--json"), "{error}");
 }
 
 #[test]
