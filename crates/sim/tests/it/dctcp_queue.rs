@@ -12,7 +12,9 @@
 
 use tresse_units::{MICROSECOND, MILLISECOND, NANOSECOND};
 
-use crate::common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean_queue, run_until, scheme, shares};
+use crate::common::{
+    Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean_queue, run_until, sample, scheme, shares,
+};
 
 /// Rate, RTT, K: K well above C RTT/7, below which the queue runs empty (DCTCP paper eq. (13)), and
 /// g = 1/16 below 1.386/sqrt(2 (C RTT + K)), above which alpha does not average over cycles (eq. (15)).
@@ -67,4 +69,37 @@ fn measure(acking: Acking, rate: u64, rtt_us: u64, k: u64, flows: u32) {
         k as f64 - swing,
         k as f64 + swing
     );
+}
+
+/// Flows that start together are in step: the queue's peak, and how far it falls.
+#[test]
+fn the_peak_and_the_swing_of_dctcp_are_those_of_the_paper() {
+    for (rate, rtt_us, k, flows) in [
+        (10 * GIGABIT, 100, 40, 1),
+        (10 * GIGABIT, 100, 40, 2),
+        (10 * GIGABIT, 100, 65, 4),
+        (10 * GIGABIT, 500, 130, 1),
+        (GIGABIT, 400, 40, 2),
+    ] {
+        let link = Bottleneck::marking(rate, k);
+        let net = Net::new(rtt_us * MICROSECOND, &[link], flows);
+        let dctcp = scheme("dctcp", &[]);
+        let mut world = net.world();
+        for i in 0..flows {
+            world.start(flow(u64::from(i), &dctcp, Acking::Each, ENDLESS, vec![net.path(i, 0)]));
+        }
+        run_until(&mut world, 100 * MILLISECOND);
+        let mut queue = Vec::new();
+        sample(&mut world, 200 * MILLISECOND, link.packet_time() / 2, |w| {
+            queue.push(w.waiting(Net::bottleneck(0)) as f64);
+        });
+        let (min, max) = queue.iter().fold((f64::MAX, 0.0_f64), |(a, b), &q| (a.min(q), b.max(q)));
+        let bdp = (rtt_us * MICROSECOND) as f64 / link.packet_time() as f64;
+        let swing = 0.5 * (2.0 * f64::from(flows) * (bdp + k as f64)).sqrt();
+        let case = format!("{rate} bit/s, {rtt_us} us, K = {k}, {flows} flows: {min} to {max}");
+        println!("{case}; K + N = {}, A = {swing:.1}", k + u64::from(flows));
+        assert!((max - (k + u64::from(flows)) as f64).abs() <= 2.0, "{case}");
+        // A packet at either end is a tenth of the smallest swing; flows that are a little out of step shrink it.
+        assert!((0.7..1.1).contains(&((max - min) / swing)), "{case}: A = {swing:.2}");
+    }
 }
