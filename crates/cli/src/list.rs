@@ -27,8 +27,16 @@ pub struct ListArgs {
 
 /// Explain one part at length
 ///
-/// NAME is a controller, a path manager or another mechanism, an experiment, or a topic.
+/// NAME is a controller, a path manager or another mechanism, an experiment, or a topic. For any other word,
+/// such as a key of the experiment's file, a metric or a term of the field, it shows what is said of it and
+/// where.
+///
+/// Examples:
+///   tresse explain xmp
+///   tresse explain host_queue
+///   tresse explain "confidence interval"
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub struct ExplainArgs {
     /// What to explain [default: list all names]
     name: Option<String>,

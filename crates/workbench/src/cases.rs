@@ -53,7 +53,7 @@ impl Experiment {
     pub fn figure(&self) -> Option<String> {
         let asked = self.name.trim_end_matches(".toml");
         let is_part = !built_in::names().contains(&asked);
-        let row = built_in::rows().into_iter().any(|(row, _)| row == asked);
+        let row = built_in::rows().iter().any(|(row, _)| row == asked);
         (is_part && row).then(|| asked.rsplit('/').next().unwrap_or(asked).to_owned())
     }
 }

@@ -1,6 +1,7 @@
 //! The built-in experiments: all of `papers/`.
 
 use std::iter;
+use std::sync::LazyLock;
 
 use toml::de::DeTable;
 
@@ -103,12 +104,16 @@ pub fn names() -> Vec<&'static str> {
 pub fn find(name: &str) -> Option<(&'static str, &'static str)> {
     let name = name.strip_suffix(".toml").unwrap_or(name);
     let own = |name: &str| BUILT_IN.iter().find(|(n, _)| *n == name).copied();
-    own(name).or_else(|| rows().into_iter().find(|(row, _)| row == name).and_then(|(_, file)| own(file)))
+    own(name).or_else(|| rows().iter().find(|(row, _)| row == name).and_then(|(_, file)| own(file)))
 }
 
 /// The rows of all of them, such as `xmp/fig9`, each with the name of the experiment that it is part of.
-pub fn rows() -> Vec<(String, &'static str)> {
-    all().flat_map(|(name, e)| rows_of(name, &e).into_iter().map(move |row| (row, name))).collect()
+pub fn rows() -> &'static [(String, &'static str)] {
+    /// All files are parsed for them.
+    static ROWS: LazyLock<Vec<(String, &'static str)>> = LazyLock::new(|| {
+        all().flat_map(|(name, e)| rows_of(name, &e).into_iter().map(move |row| (row, name))).collect()
+    });
+    &ROWS
 }
 
 /// The rows of one: those that it lists, or its own name.
@@ -123,8 +128,8 @@ pub fn rows_of(name: &'static str, experiment: &Experiment) -> Vec<String> {
 /// All names that can be requested: those of experiments, and those of rows that are part of an experiment.
 pub fn known() -> Vec<String> {
     let names = names();
-    let others = rows().into_iter().map(|(row, _)| row).filter(|row| !names.contains(&row.as_str()));
-    let mut known: Vec<String> = names.iter().map(|&name| name.to_owned()).chain(others).collect();
+    let others = rows().iter().map(|(row, _)| row).filter(|row| !names.contains(&row.as_str()));
+    let mut known: Vec<String> = names.iter().map(|&name| name.to_owned()).chain(others.cloned()).collect();
     known.sort_unstable();
     known
 }
@@ -150,7 +155,7 @@ mod tests {
         let rows = super::rows();
         let names: BTreeSet<&String> = rows.iter().map(|(row, _)| row).collect();
         assert_eq!(names.len(), rows.len(), "a row is part of two experiments");
-        for (row, file) in &rows {
+        for (row, file) in rows {
             let own = super::names().into_iter().find(|name| name == row);
             assert!(
                 own.is_none_or(|name| name == *file),

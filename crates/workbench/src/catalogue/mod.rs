@@ -12,6 +12,7 @@ pub mod host_balancers;
 pub mod load_balancers;
 pub mod metrics;
 pub mod path_managers;
+mod search;
 #[cfg(test)]
 mod tests;
 
@@ -263,12 +264,13 @@ pub fn pages(kind: Kind) -> Vec<Entry> {
     pages.map(entry).collect()
 }
 
-/// [`explain`] for people, who write XMP: no name has capital letters.
+/// [`explain`] for people, who write XMP or MPTCP_OPN, and ask for keys, metrics and words of the field.
 ///
 /// # Errors
-/// If nothing has this name.
+/// If nothing has this name, and no page this word.
 pub fn explained(name: &str) -> Result<String, Failure> {
-    explain(name).or_else(|| explain(&name.to_lowercase())).ok_or_else(|| {
+    let named = search::spellings(name).iter().find_map(|spelling| explain(spelling));
+    named.or_else(|| search::about(name)).ok_or_else(|| {
         let names = names();
         let hint = tresse_experiment::did_you_mean(name, names.iter().map(String::as_str));
         Failure::Input(format!("nothing is called `{name}`{hint}\n\nhint: `tresse explain` lists every name"))

@@ -35,7 +35,7 @@ fn there_are_58_rows() {
 #[test]
 fn every_row_has_an_experiment() {
     let known: BTreeSet<(String, String)> =
-        tresse_experiment::read::built_in::rows().into_iter().map(owned).collect();
+        tresse_experiment::read::built_in::rows().iter().cloned().map(owned).collect();
     assert_eq!(known, ROWS.iter().map(|&row| owned(row)).collect());
     let used: BTreeSet<&str> = ROWS.iter().map(|(_, file)| *file).collect();
     for file in files() {
