@@ -142,8 +142,8 @@ def test_what_is_no_experiment() -> None:
         tresse.run(7)  # type: ignore[arg-type]
     with pytest.raises(tresse.TresseError, match="set: a value is text"):
         tresse.run("xmp/fig4", set={"fabric.k": object()})
-    with pytest.raises(tresse.TresseError, match="nothing is called `nothing`"):
-        tresse.explain("nothing")
+    with pytest.raises(tresse.TresseError, match="nothing is called `xpm`"):
+        tresse.explain("xpm")
 
 
 def test_there_is_one_base() -> None:

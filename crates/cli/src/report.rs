@@ -81,15 +81,14 @@ pub fn show_parts(
     end(report, out)
 }
 
-/// What was run, and whether it reached its end.
-fn head(report: &Report, state: State, publication: &Publication, out: &mut impl Write) -> io::Result<()> {
-    let flows = report.cases.iter().map(|c| c.metrics["flows"].value()).fold(0.0, |all, own| all + own);
+/// What a run that has not reached its end lacks; `None` if it has.
+fn partial(report: &Report, state: State) -> Option<String> {
     let until_now = || match report.cases.len() {
         0 => "no case is".to_owned(),
         1 => "only the case that is".to_owned(),
         n => format!("only the {n} cases that are"),
     };
-    let partial = match state {
+    match state {
         State::Complete => None,
         State::UnderWay => Some(format!("IN PROGRESS: {} complete so far", until_now())),
         State::Killed => Some(format!("KILLED: {} complete", until_now())),
@@ -97,8 +96,24 @@ fn head(report: &Report, state: State, publication: &Publication, out: &mut impl
             "PARTIAL: only the flows that had finished when the run {state}. Short flows finish first, so means \
              are biased towards them"
         )),
-    };
-    if let Some(partial) = partial {
+    }
+}
+
+/// Prints to stderr what tables that are written alone do not say.
+pub fn tell_missing(report: &Report, state: State, by: Option<By>) {
+    let reasons = by.map_or_else(
+        || result_tables::unfinished(&report.cases).into_iter().collect(),
+        |by| result_tables::parts(&report.cases, by).1,
+    );
+    for line in partial(report, state).into_iter().chain(reasons) {
+        let _ = writeln!(io::stderr(), "note: {line}"); // it may be closed
+    }
+}
+
+/// What was run, and whether it reached its end.
+fn head(report: &Report, state: State, publication: &Publication, out: &mut impl Write) -> io::Result<()> {
+    let flows = report.cases.iter().map(|c| c.metrics["flows"].value()).fold(0.0, |all, own| all + own);
+    if let Some(partial) = partial(report, state) {
         note(out, &partial)?;
         writeln!(out)?;
     }

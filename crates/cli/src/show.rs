@@ -47,6 +47,11 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<(), Ended> {
     let folders = folders(&args.run)?;
+    if args.format != Format::Table && folders.len() > 1 {
+        let message =
+            "--format writes the tables of one run or sweep; `tresse compare` has two runs beside each other";
+        return Err(Failure::Input(message.to_owned()).into());
+    }
     let mut out = anstream::stdout().lock();
     for (i, folder) in folders.iter().enumerate() {
         let run = match folder {
@@ -73,6 +78,7 @@ pub fn run(args: &Args) -> Result<(), Ended> {
         }
         match args.by {
             _ if args.format != Format::Table => {
+                report::tell_missing(&report, state, args.by);
                 write!(out, "{}", report::formatted(&report, &experiment, args.by, args.format))?;
             }
             Some(by) => report::show_parts(&report, state, &publication, by, &mut out)?,

@@ -59,7 +59,7 @@ fn shown_metrics() -> Vec<(&'static str, &'static str)> {
     all.into_iter().map(|(shown, name)| (name, shown.of.name())).collect()
 }
 
-/// The full text about a part or a topic; `None` if nothing has this name.
+/// The full text about a part or a topic, or what is said of another word; `None` if nothing is.
 #[pyfunction]
 fn explain(name: &str) -> Option<String> {
     tresse_workbench::catalogue::explained(name).ok()

@@ -27,12 +27,16 @@ impl Format {
             Self::Latex => table.latex(),
             Self::Markdown => table.markdown(),
         };
-        tables.iter().map(write).collect::<Vec<_>>().join("\n")
+        tables.iter().filter(|table| table.cells().next().is_some()).map(write).collect::<Vec<_>>().join("\n")
     }
 }
 
 /// The head of a column with half the 95 % interval of the column before it.
 const INTERVAL: &str = "±95 %";
+/// Heads of columns that say more of one before them, which they do not name.
+const MORE: [&str; 9] = [INTERVAL, "paper", "min", "max", "total", "p10", "p50", "p90", "p99"];
+/// Heads of columns that say more of one before them, and name what.
+const BESIDE: [&str; 4] = ["ratio", "optimum", "apart %", "utility %"];
 
 impl Table {
     /// In Markdown.
@@ -78,16 +82,17 @@ impl Table {
     fn full_heads(&self) -> Vec<String> {
         let mut leader = "";
         let mut full = Vec::new();
-        for head in &self.head {
-            let is_repeated = self.head.iter().filter(|other| *other == head).count() > 1;
-            if is_repeated || [INTERVAL, "paper"].contains(&&**head) {
+        for (column, head) in self.head.iter().enumerate() {
+            if column >= self.labels && MORE.contains(&&**head) {
                 let (of, unit) = leader.split_once(", ").unwrap_or((leader, ""));
                 let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
                 full.push(format!("{of} {head}{unit}"));
-            } else {
-                leader = head;
-                full.push(head.clone());
+                continue;
             }
+            if column >= self.labels && !BESIDE.contains(&&**head) {
+                leader = head;
+            }
+            full.push(head.clone());
         }
         full
     }
@@ -137,6 +142,9 @@ fn latex(text: &str) -> String {
     for c in text.chars() {
         match c {
             '&' | '%' | '$' | '#' | '_' | '{' | '}' => escaped.extend(['\\', c]),
+            // At the beginning of a row these two would belong to the end of the row before.
+            '[' | ']' | '*' => escaped.extend(['{', c, '}']),
+            '|' => escaped += "\\textbar{}",
             '\\' => escaped += "\\textbackslash{}",
             '^' => escaped += "\\textasciicircum{}",
             '~' => escaped += "$\\sim$",
@@ -154,8 +162,13 @@ fn latex(text: &str) -> String {
 fn with_interval(mean: &str, width: &str) -> String {
     let [value, half] = [mean, width].map(|text| text.trim().parse::<f64>().ok());
     let Some((value, half)) = value.zip(half.filter(|half| *half > 0.0)) else { return latex(mean.trim()) };
-    let shown = width.trim().split_once('.').map_or(0, |(_, digits)| digits.len());
-    let decimals = ((1.0 - half.log10().floor()).max(0.0) as usize).min(shown);
+    let shown = |text: &str| text.trim().split_once('.').map_or(0, |(_, digits)| digits.len());
+    // The place of the second digit: 1 for tenths, -1 for tens.
+    let place = 1 - half.log10().floor() as i32;
+    let decimals = usize::try_from(place).unwrap_or(0).min(shown(mean)).min(shown(width));
+    let unit = 10f64.powi(-place.min(0));
+    let [value, half] =
+        [value, half].map(|number| if place < 0 { (number / unit).round() * unit } else { number });
     format!("${value:.decimals$} \\pm {half:.decimals$}$")
 }
 
@@ -196,7 +209,26 @@ mod tests {
         assert_eq!(with_interval("573.2", "14.3"), "$573 \\pm 14$");
         assert_eq!(with_interval("573.2", "0.0"), "573.2");
         assert_eq!(with_interval("573.2", "0.1"), "$573.2 \\pm 0.1$");
+        assert_eq!(with_interval("573.2", "0.678"), "$573.2 \\pm 0.7$");
+        assert_eq!(with_interval("1234", "187"), "$1230 \\pm 190$");
         assert_eq!(with_interval("-", "-"), "--");
+    }
+
+    #[test]
+    fn every_head_of_csv_says_what_it_is_of() {
+        let heads = |head: &[&str], labels: usize| Table::new(head).labels(labels).full_heads().join(";");
+        let layers = ["layer", "busy %", "min", "p10", "max", "queue, pkts", "p50", "max"];
+        let full =
+            "layer;busy %;busy % min;busy % p10;busy % max;queue, pkts;queue p50, pkts;queue max, pkts";
+        assert_eq!(heads(&layers, 1), full);
+        let usual = ["scheme", "total", "Mbit/s", "paper", "ratio", "optimum", "apart %", "p10", "RTOs"];
+        let full = "scheme;total;Mbit/s;Mbit/s paper;ratio;optimum;apart %;Mbit/s p10;RTOs";
+        assert_eq!(heads(&usual, 2), full);
+    }
+
+    #[test]
+    fn nothing_in_a_cell_is_a_command_of_latex() {
+        assert_eq!(latex("[1, 2] *|_"), "{[}1, 2{]} {*}\\textbar{}\\_");
     }
 
     #[test]

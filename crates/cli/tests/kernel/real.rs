@@ -241,7 +241,7 @@ fn nothing_is_lost_or_doubled_when_paths_are_cut() {
     let whole = include_str!("../../../../validation/cuts.toml");
     let mut short = whole.replace("\"1GB\"", "\"120MB\"");
     assert_ne!(whole, short);
-    // Each takes six seconds: XMP, which marks shift, and LIA, which losses do; all five in `make test-all`.
+    // Each takes six seconds: XMP, which shifts on marks, and LIA, which shifts on losses; all five in `make test-all`.
     let schemes = if std::env::var_os("TRESSE_TEST_ALL").is_some() { 5 } else { 2 };
     if schemes < 5 {
         for (first, next) in [("[schemes.dcm]", "[schemes.lia]"), ("[schemes.olia]", "[workloads.")] {

@@ -48,7 +48,11 @@ impl Changed {
     pub fn change() -> io::Result<Option<Self>> {
         let held = hold_patiently(&Path::new(FOLDER).join(cookie()?.to_string()));
         // Only now: whoever held the file may have put it back.
-        let now = fs::read_to_string(WHO)?.trim().to_owned();
+        let now = fs::read_to_string(WHO);
+        if let (Err(_), Ok(Some((path, _)))) = (&now, &held) {
+            let _ = fs::remove_file(path);
+        }
+        let now = now?.trim().to_owned();
         let own = match held {
             Ok(None) => return Ok(None),
             Ok(Some((path, mut file))) => {
@@ -94,6 +98,10 @@ pub(super) fn put_back_others() {
     for entry in fs::read_dir(FOLDER).into_iter().flatten().flatten() {
         // Those of living daemons, this one among them, are held.
         let Ok(Some((path, mut file))) = hold(&entry.path()) else { continue };
+        // Another daemon has put it back since the folder was read; there may be a new file of this name.
+        if file.metadata().map_or(true, |own| own.nlink() == 0) {
+            continue;
+        }
         let Some(before) = said(&mut file) else {
             let _ = fs::remove_file(path);
             continue;

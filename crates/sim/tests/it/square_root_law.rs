@@ -36,6 +36,7 @@ fn reno_follows_the_square_root_law() {
         let window = packets * seconds(rtt) / seconds(world.now() - start);
         let counters = world.sender(0).expect("it lives").counters(0);
         let events = (counters.recoveries + counters.timeouts) as f64 / counters.sent as f64;
+        assert!((0.85..1.0).contains(&(events / p)), "p = {p}: {events} events a packet");
         let theory = 1.3098 / events.sqrt() - 2.0;
         println!("p = {p:.6}: {window:.2} packets, {theory:.2} by the law");
         assert!((window / theory - 1.0).abs() < 0.03, "p = {p}: {window} packets, {theory} by the law");

@@ -13,6 +13,10 @@ const SHOWN: [usize; 3] = [8, 8, 3];
 
 /// What is known of `word`; `None` if nothing is.
 pub fn about(word: &str) -> Option<String> {
+    let word = word.trim_matches(|c: char| c.is_whitespace() || "[]`".contains(c));
+    if !word.contains(char::is_alphanumeric) {
+        return None;
+    }
     let keys = keys(word);
     let metrics = metrics(word);
     let pages = pages(word);
@@ -66,9 +70,18 @@ fn keys(word: &str) -> Vec<Line> {
         all
     });
     let spellings = spellings(word);
+    // The name of a scheme or a workload may be left out, or any may stand there: `schemes.xmp.subflows`.
+    let ends_so = |path: &[&str], own: &[&str]| {
+        let end = path.len().checked_sub(own.len()).map(|start| &path[start..]);
+        end.is_some_and(|end| end.iter().zip(own).all(|(part, asked)| part == asked || *part == "NAME"))
+    };
     let is_meant = |path: &str| {
-        let plain = path.replace(".NAME", "");
-        spellings.iter().any(|own| plain == *own || plain.ends_with(&format!(".{own}")))
+        let whole: Vec<&str> = path.split('.').collect();
+        let unnamed: Vec<&str> = whole.iter().copied().filter(|part| *part != "NAME").collect();
+        spellings.iter().any(|own| {
+            let own: Vec<&str> = own.split('.').collect();
+            ends_so(&unnamed, &own) || (own.len() > 2 && ends_so(&whole, &own))
+        })
     };
     let mut told = BTreeSet::new();
     let mut meant: Vec<Line> =
@@ -118,10 +131,10 @@ fn walk_if(root: &Value, part: &Value, path: &str, within: &mut Vec<String>, all
     }
 }
 
-/// The metrics with this name, or whose names begin with it.
+/// The metrics with this name, or with the word in their names.
 fn metrics(word: &str) -> Vec<Line> {
-    let own = word.trim_matches('`').to_lowercase().replace([' ', '-'], "_");
-    let is_meant = |name: &str| name == own || name.starts_with(&format!("{own}_"));
+    let own = word.to_lowercase().replace([' ', '-'], "_");
+    let is_meant = |name: &str| format!("_{name}_").contains(&format!("_{own}_"));
     let rows = METRICS.iter().chain(WINDOW_METRICS).filter(|row| is_meant(row.name));
     let mut told = BTreeSet::new();
     let rows = rows.filter(|row| told.insert(row.name));
@@ -142,7 +155,6 @@ struct Hit {
 
 /// The pages that explain a word, the best first.
 fn pages(word: &str) -> Vec<Line> {
-    let word = word.trim_matches(['[', ']', '`']);
     let experiments: BTreeSet<String> = built_in::known().into_iter().collect();
     let names = super::names().into_iter().filter(|name| !experiments.contains(name));
     let mut told = BTreeSet::new();
@@ -163,6 +175,7 @@ fn best_section(name: &str, text: &str, word: &str) -> Option<Hit> {
     let title = text.lines().next().unwrap_or_default();
     let of_page = if count(title, word) > 0 { 30 } else { 0 };
     let (mut heading, mut best): (&str, Option<Hit>) = (title, None);
+    // The line that tells most; the first one of a section whose heading alone has the word.
     let (mut score, mut line): (usize, Option<(&str, usize)>) = (0, None);
     let mut is_code = false;
     for own in text.lines().chain(["# "]) {
@@ -173,7 +186,8 @@ fn best_section(name: &str, text: &str, word: &str) -> Option<Hit> {
         if own.starts_with('#') {
             if let Some((said, _)) = line.filter(|_| best.as_ref().is_none_or(|hit| hit.score < score)) {
                 let heading = heading.trim_start_matches(['#', ' ']);
-                let said = format!("{heading}: {}", said.trim().trim_start_matches(['-', '|', ' ']));
+                let said =
+                    format!("{heading}: {}", said.replace('|', " ").trim().trim_start_matches(['-', ' ']));
                 best = Some(Hit { page: name.to_owned(), said: shortened(&said), score: score + of_page });
             }
             heading = own;
@@ -181,6 +195,9 @@ fn best_section(name: &str, text: &str, word: &str) -> Option<Hit> {
             continue;
         }
         let found = count(own, word);
+        if score > 0 && line.is_none() && !own.is_empty() {
+            line = Some((own, 0));
+        }
         if found > 0 {
             // `word` as a name, at the beginning of a line, is its definition; in a table it may be a parameter.
             let start = own.trim_start_matches(['-', ' ', '*', '`']);
@@ -234,10 +251,10 @@ mod tests {
         for (word, expected) in [
             ("MPTCP_OPN", "# opn"),
             ("MPTCP-LIA", "# lia"),
-            ("fat tree", "fat tree"),
+            ("fat tree", "# The k-ary fat tree"),
             ("XMP", "# xmp"),
-            ("schemes", "schemes"),
-            ("[schemes]", "schemes"),
+            ("schemes", "    schemes\n"),
+            ("schemes.xmp.subflows", "    schemes.NAME.subflows\n"),
             ("K", "tresse explain marking"),
             ("mark", "fabric.mark"),
             ("fct", "fct_mean_s (s)"),
@@ -250,28 +267,29 @@ mod tests {
             ("host queue", "fabric.host_queue"),
             ("receive_buffer", "transport.receive_buffer"),
             ("rto_min", "transport.rto_min"),
-            ("RTO", "tresse explain"),
+            ("RTO", "\n    tresse explain "),
             ("cwnd", "cwnd_mean_pkts"),
-            ("ssthresh", "tresse explain"),
+            ("ssthresh", "\n    tresse explain "),
             ("subflows", "schemes.NAME.subflows"),
-            ("ECN", "tresse explain"),
-            ("CE", "tresse explain"),
+            ("ECN", "\n    tresse explain "),
+            ("CE", "\n    tresse explain "),
             ("BDP", "tresse explain marking"),
             ("incast", "# Incast"),
             ("deadline", "workloads.NAME.deadline"),
             ("unfinished", "unfinished_flows"),
             ("jain", "jain_ratio"),
             ("ECMP", "ecmp"),
-            ("oversubscription", "tresse explain"),
+            ("oversubscription", "\n    tresse explain "),
             ("REPS", "# reps"),
             ("recovery_time", "recovery_time_max_s"),
             ("retransmissions", "retransmissions_pkts"),
-            ("seeds", "tresse explain"),
-            ("confidence interval", "tresse explain"),
-            ("TSO", "tresse explain"),
-            ("pacing", "pacing"),
-            ("background", "tresse explain"),
-            ("percentile", "tresse explain"),
+            ("seeds", "\n    tresse explain "),
+            ("confidence interval", "\n    tresse explain "),
+            ("TSO", "\n    tresse explain "),
+            ("pacing", "    transport.pacing\n"),
+            ("background", "\n    tresse explain "),
+            ("deficit round robin", "tresse explain classes"),
+            ("p99", "fct_p99_s"),
         ] {
             let text = explained(word).unwrap_or_else(|e| panic!("{word}: {e:?}"));
             assert!(text.contains(expected), "{word}: no {expected} in\n{text}");
