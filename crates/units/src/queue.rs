@@ -122,7 +122,10 @@ impl FromStr for HostQueue {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.trim() {
             "fq" => Ok(Self::Fq),
-            limit => limit.parse().map(Self::Fifo),
+            limit => match limit.parse() {
+                Ok(limit) => Ok(Self::Fifo(limit)),
+                Err(wrong) => Err(format!("{wrong}, \"unlimited\", or \"fq\": a queue for each subflow")),
+            },
         }
     }
 }

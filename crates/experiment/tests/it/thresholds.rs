@@ -147,6 +147,8 @@ fn nonsense_is_refused() {
             assert!(error.contains(message), "{mark}: {error}");
         }
     }
+    let error = cases(FAT_TREE, &["fabric.host_queue=fw"]).expect_err("no queue");
+    assert!(error.contains("\"unlimited\", or \"fq\": a queue for each subflow"), "{error}");
     let error = cases(FAT_TREE, &["fabric.queue=2BDP"]).expect_err("a limit is a length");
     assert!(error.contains("\"BDP\" is not a unit of a queue length"), "{error}");
 }

@@ -93,8 +93,11 @@ fn keys(word: &str) -> Vec<Line> {
     meant
 }
 
-/// Adds all keys below a part of the schema.
+/// Adds all keys below a part of the schema, if it has any.
 fn walk(root: &Value, part: &Value, path: &str, within: &mut Vec<String>, all: &mut Vec<Line>) {
+    if !part.is_object() {
+        return;
+    }
     if let Some(name) = part["$ref"].as_str() {
         // A variant may set everything again.
         if !within.iter().any(|own| own == name) && within.len() < 6 {
@@ -116,18 +119,12 @@ fn walk(root: &Value, part: &Value, path: &str, within: &mut Vec<String>, all: &
         }
         walk(root, own, &path, within, all);
     }
-    walk_if(root, &part["items"], path, within, all);
-    walk_if(root, &part["additionalProperties"], &join("NAME"), within, all);
+    walk(root, &part["items"], path, within, all);
+    walk(root, &part["additionalProperties"], &join("NAME"), within, all);
     for choices in ["anyOf", "oneOf", "allOf"] {
         for choice in part[choices].as_array().into_iter().flatten() {
             walk(root, choice, path, within, all);
         }
-    }
-}
-
-fn walk_if(root: &Value, part: &Value, path: &str, within: &mut Vec<String>, all: &mut Vec<Line>) {
-    if part.is_object() {
-        walk(root, part, path, within, all);
     }
 }
 
