@@ -60,7 +60,7 @@ deb:
 site:
 	scripts/site
 
-## all that a release consists of, in target/release-VERSION: docs/releasing.md
+## all that a release consists of, in target/release-VERSION: CONTRIBUTING.md
 release:
 	scripts/setup wheel
 	scripts/release

@@ -7,11 +7,14 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use tresse_experiment::read::{built_in, paper_networks};
+use tresse_experiment::read::built_in;
 use tresse_reproduction::pages::{Stored, papers, scoreboard, times};
 use tresse_workbench::catalogue::metrics;
 
-use crate::{balancers_page, commands_page, contract, controllers_page, keys_page, topics_page, twin_page};
+use crate::{
+    balancers_page, commands_page, contract, controllers_page, keys_page, networks_page, topics_page,
+    twin_page,
+};
 
 /// The first line of an experiment's file in `papers/PAPER/`: editors use it to find the schema.
 const SCHEMA_LINE: &str = "#:schema ../../docs/reference/experiment.schema.json\n";
@@ -120,10 +123,10 @@ fn pages_of_site(root: &Path) -> Result<Vec<File>, String> {
         keys_page::pages(tresse_workbench::OWNERS.schema().as_value()),
     ];
     let reference = reference.into_iter().flatten().map(|(path, text)| (format!("reference/{path}"), text));
-    let networks = paper_networks::all().iter().map(|network| (network.name, network.page()));
-    let explained = [("columns", tresse_results::tables::explain()), ("metrics", metrics::page())];
-    let explained = explained.into_iter().chain(networks);
-    let explained = explained.map(|(name, text)| (format!("explain/{name}.md"), text));
+    let explained = [("columns.md", tresse_results::tables::explain()), ("metrics.md", metrics::page())];
+    let explained = explained.map(|(file, text)| (file.to_owned(), text)).into_iter();
+    let explained =
+        explained.chain(networks_page::pages()).map(|(file, text)| (format!("explain/{file}"), text));
     let pages = papers.into_iter().chain(reference).chain(explained);
     Ok(pages.map(|(path, text)| File::new(format!("docs/{path}"), text)).collect())
 }

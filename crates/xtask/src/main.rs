@@ -8,6 +8,7 @@ mod contract;
 mod controllers_page;
 mod generate;
 mod keys_page;
+mod networks_page;
 mod real;
 mod topics_page;
 mod twin_page;

@@ -2,10 +2,13 @@
 //! kind.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 
 use tresse_experiment::read::paper_networks;
 use tresse_workbench::catalogue::{Kind, list};
+
+use crate::networks_page;
 
 const KINDS: [(Kind, &str); 8] = [
     (Kind::Topics, "Topics"),
@@ -31,16 +34,29 @@ pub fn page(root: &Path) -> String {
             let (name, title) = (&entry.name, entry.title.replace('|', "\\|"));
             let link = match kind {
                 Kind::HostBalancers => format!("[{name}](balancers.md#{name})"),
-                _ if ["columns", "metrics"].contains(&&**name)
-                    || paper_networks::find(name).is_some()
-                    || root.join(format!("docs/explain/{name}.md")).exists() =>
-                {
-                    format!("[{name}](../explain/{name}.md)")
+                _ => {
+                    place(root, name).map_or_else(|| name.clone(), |at| format!("[{name}](../explain/{at})"))
                 }
-                _ => name.clone(),
             };
             writeln!(page, "| {link} | {title} |").expect("a string");
         }
     }
     page
+}
+
+/// Where `name` is explained: on its page, or on the page that has an anchor of this name.
+fn place(root: &Path, name: &str) -> Option<String> {
+    let folder = root.join("docs/explain");
+    if ["columns", "metrics"].contains(&name) || folder.join(format!("{name}.md")).exists() {
+        return Some(format!("{name}.md"));
+    }
+    if paper_networks::find(name).is_some() {
+        return Some(format!("{}#{name}", networks_page::file_of(name)));
+    }
+    let anchor = format!("<a id=\"{name}\"></a>");
+    let pages = fs::read_dir(folder).ok()?.filter_map(Result::ok);
+    let page = pages
+        .map(|page| page.path())
+        .find(|page| fs::read_to_string(page).is_ok_and(|t| t.contains(&anchor)))?;
+    Some(format!("{}#{name}", page.file_name()?.to_str()?))
 }

@@ -1,9 +1,9 @@
-//! The load balancers as lists and pages show them: what they declare, and a page of docs/explain for each.
+//! The load balancers as lists and pages show them: what they declare, and their parts of docs/explain/routing.md.
 
 use tresse_fabric::balancers::{Declaration, all, find};
 
-use crate::catalogue::Entry;
 use crate::catalogue::declared::{self, DeclaredEntry};
+use crate::catalogue::{Entry, part};
 
 /// The load balancers with all that they declare.
 pub fn entries() -> Vec<DeclaredEntry> {
@@ -19,16 +19,13 @@ pub(crate) fn explain(name: &str) -> Option<String> {
     find(name).map(|d| declared::explain(&entry(d), d.parameters, page(d.name)))
 }
 
-/// The page that goes beyond the declaration.
+/// The text that goes beyond the declaration.
 fn page(name: &str) -> &'static str {
     match name {
-        "two-level" => include_str!("../../../../docs/explain/two-level.md"),
-        "shortest" => include_str!("../../../../docs/explain/shortest.md"),
-        "ecmp" => include_str!("../../../../docs/explain/ecmp.md"),
-        "spray" => include_str!("../../../../docs/explain/spray.md"),
-        "drill" => include_str!("../../../../docs/explain/drill.md"),
-        "holnet-percentage" => include_str!("../../../../docs/explain/holnet-percentage.md"),
-        "holnet-rate" => include_str!("../../../../docs/explain/holnet-rate.md"),
-        _ => include_str!("../../../../docs/explain/plb.md"),
+        "spray" => part(include_str!("../../../../docs/explain/spray.md"), name),
+        // The heading is there for readers of the whole page.
+        _ => part(include_str!("../../../../docs/explain/routing.md"), name)
+            .split_once("\n\n")
+            .map_or("", |(_, text)| text),
     }
 }

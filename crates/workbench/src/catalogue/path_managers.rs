@@ -1,9 +1,10 @@
-//! The path managers as lists and pages show them: what they declare, and a page of docs/explain for each.
+//! The path managers as lists and pages show them: what they declare, and their parts of
+//! docs/explain/path-managers.md.
 
 use tresse_path_manager::{Declaration, all, find};
 
-use crate::catalogue::Entry;
 use crate::catalogue::declared::{self, DeclaredEntry};
+use crate::catalogue::{Entry, part};
 
 /// The path managers with all that they declare.
 pub fn entries() -> Vec<DeclaredEntry> {
@@ -19,12 +20,11 @@ pub(crate) fn explain(name: &str) -> Option<String> {
     find(name).map(|d| declared::explain(&entry(d), d.parameters, page(name)))
 }
 
-/// The page that goes beyond the declaration.
+/// The text that goes beyond the declaration.
 fn page(name: &str) -> &'static str {
-    match name {
-        "fixed" => include_str!("../../../../docs/explain/fixed.md"),
-        "mmptcp" => include_str!("../../../../docs/explain/mmptcp.md"),
-        "path-sharing" => include_str!("../../../../docs/explain/path-sharing.md"),
-        _ => include_str!("../../../../docs/explain/opn.md"),
-    }
+    let name = if name.starts_with("opn") { "opn" } else { name };
+    // The heading is there for readers of the whole page.
+    part(include_str!("../../../../docs/explain/path-managers.md"), name)
+        .split_once("\n\n")
+        .map_or("", |(_, text)| text)
 }

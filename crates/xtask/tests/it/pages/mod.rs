@@ -64,8 +64,8 @@ fn every_link_goes_somewhere() {
     }
     wrong.extend(of_site.iter().flat_map(|page| broken(&[made.path(), &root], page)));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(in_git.len() > 80, "only {} pages are found", in_git.len());
-    assert!(of_site.len() > 80, "only {} pages are made", of_site.len());
+    assert!(in_git.len() > 60, "only {} pages are found", in_git.len());
+    assert!(of_site.len() > 60, "only {} pages are made", of_site.len());
 }
 
 #[test]
