@@ -54,8 +54,6 @@ async function problems(name: string): Promise<string[]> {
   await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
   await page.waitForFunction(
     () => document.querySelectorAll("#figures .loading, .drawing .loading, .placeholder").length === 0,
-    null,
-    { timeout: 20_000 },
   );
   const wrong = [...said];
   // An experiment without figures has no such section.

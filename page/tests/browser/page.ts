@@ -71,6 +71,12 @@ export function filled(file: string): string[] {
 
 export const launch = () => chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
 
+/**
+ * How long a page may take to do anything. Beside simulations on two cores a page has been still loading after Playwright's
+ * 30 s; one that never comes is a failure all the same.
+ */
+const PATIENCE_MS = 120_000;
+
 /** Opens a page without a network; `said` collects what goes wrong in it. */
 export async function opened(browser: Browser, file: string, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({
@@ -78,6 +84,7 @@ export async function opened(browser: Browser, file: string, options: BrowserCon
     offline: true,
     ...options,
   });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const said: string[] = [];
   page.on("pageerror", (error) => said.push(error.message));
