@@ -1,8 +1,6 @@
 //! `tresse testbed`: experiments on real hosts around the emulated fabric.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,10 +11,10 @@ use tempfile::TempDir;
 use crate::clean::Clean;
 use crate::clock::{sleep, wait_for};
 use crate::control::attachable;
-use crate::probe::{asked, ready, say};
+use crate::probe::{ready, say};
 
 /// XMP's testbed (a), slower.
-const BOTTLENECKS: &str = r#"
+pub const BOTTLENECKS: &str = r#"
 title = "A flow over two bottlenecks, and one over each"
 
 [fabric]
@@ -75,41 +73,7 @@ size = "300kB"
 rounds = 2
 "#;
 
-/// A second path from 2 s on, and another host's datagrams.
-const LATER: &str = r#"
-title = "A subflow that is opened later, and datagrams"
-
-[fabric]
-topology = "xmp-testbed-a"
-rate = { access = "1Gbps", bottleneck = "50Mbps" }
-delay = "289us"
-queue = "100pkt"
-mark = "15pkt"
-host_queue = "unlimited"
-
-[transport]
-profile = "linux"
-
-[schemes.xmp]
-controller = "xmp"
-
-[workloads.later]
-pattern = "flows"
-duration = "4s"
-flow = [
-  { name = "later", from = "S2", to = "D2", subflows = 2, via = [["DN1 in"], ["DN2 in"]], subflow_starts = ["0s", "2s"] },
-]
-
-[workloads.datagrams]
-pattern = "flows"
-duration = "2s"
-flow = [
-  { name = "datagrams", from = "S1", to = "D1", datagrams = "10Mbps" },
-  { name = "two", from = "S2", to = "D2", subflows = 2, via = [["DN1 in"], ["DN2 in"]] },
-]
-"#;
-
-fn can_run(test: &str) -> bool {
+pub fn can_run(test: &str) -> bool {
     if !Path::new("/dev/net/tun").exists() {
         say(&format!("skipped: {test}: TUN devices are missing (/dev/net/tun)"));
         return false;
@@ -117,20 +81,20 @@ fn can_run(test: &str) -> bool {
     ready(test) && !attachable(test, &["xmp"]).is_empty()
 }
 
-fn tresse(dir: &Path, args: &[&str]) -> Command {
+pub fn tresse(dir: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("tresse"));
     command.current_dir(dir).args(args);
     command
 }
 
-fn folder(experiment: &str) -> TempDir {
+pub fn folder(experiment: &str) -> TempDir {
     let dir = TempDir::new().expect("a temporary folder");
     fs::write(dir.path().join("mine.toml"), experiment).expect("a temporary file");
     dir
 }
 
 /// What `tresse testbed run --json` prints, and how late the fabric was at the 99th percentile, us.
-fn run(dir: &Path) -> (Value, f64) {
+pub fn run(dir: &Path) -> (Value, f64) {
     let args = ["testbed", "run", "mine.toml", "--json", "--out", "out"];
     let output = tresse(dir, &args).output().expect("the command starts");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -141,74 +105,8 @@ fn run(dir: &Path) -> (Value, f64) {
     (serde_json::from_slice(&output.stdout).expect("JSON"), late)
 }
 
-fn number(case: &Value, metric: &str) -> f64 {
+pub fn number(case: &Value, metric: &str) -> f64 {
     case["metrics"][metric].as_f64().unwrap_or_else(|| panic!("no {metric}: {case}"))
-}
-
-/// The host's own namespaces, routes, devices, pins, and settings of its network: which congestion controls there are is among
-/// them. Their programs the kernel frees later, with the last of their sockets.
-fn host() -> BTreeMap<String, String> {
-    let mut all: BTreeMap<String, String> = files(Path::new("/proc/sys/net")).collect();
-    for (name, args) in [
-        ("ip", &["netns", "list"][..]),
-        ("ip", &["-4", "route", "show", "table", "all"]),
-        ("ip", &["-o", "link", "show"]),
-        ("ls", &["-R", "/sys/fs/bpf"]),
-    ] {
-        let output = Command::new(name).args(args).output();
-        let text =
-            output.map_or_else(|e| e.to_string(), |own| String::from_utf8_lossy(&own.stdout).into_owned());
-        all.insert(format!("{name} {}", args.join(" ")), text);
-    }
-    all
-}
-
-/// What the files below a folder hold, those that can be read.
-fn files(folder: &Path) -> Box<dyn Iterator<Item = (String, String)>> {
-    Box::new(fs::read_dir(folder).into_iter().flatten().flatten().flat_map(|entry| {
-        let path = entry.path();
-        match path.is_dir() {
-            true => files(&path),
-            false => {
-                let text = fs::read_to_string(&path);
-                Box::new(text.ok().map(|text| (path.display().to_string(), text)).into_iter())
-            }
-        }
-    }))
-}
-
-/// Any number from 0 to 1.
-fn random() -> f64 {
-    let mut bytes = [0; 4];
-    fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes)).expect("random bytes");
-    f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX)
-}
-
-#[test]
-fn real_hosts_share_two_bottlenecks() {
-    if !can_run("real_hosts_share_two_bottlenecks") {
-        return;
-    }
-    let clean = Clean::before();
-    let dir = folder(BOTTLENECKS);
-    let (report, late) = run(dir.path());
-    let cases = report["cases"].as_array().expect("cases");
-    assert_eq!(cases.len(), 2);
-    for case in cases {
-        let scheme = case["case"]["scheme"].as_str().expect("a name");
-        // Three flows; of 1500 bytes at most 1428 are MPTCP's payload.
-        let used = 3.0 * number(case, "goodput_mean_bps") / (200e6 * 1428.0 / 1500.0);
-        let flow = |name: &str| case["by"]["group"][name]["goodput_mean_bps"].as_f64().expect("a flow");
-        let shares = ["flow 1", "flow 2", "flow 3"].map(|name| flow(name) / 1e6);
-        say(&format!("{scheme}: {used:.3} of both links, {shares:.1?} Mbit/s, late by {late:.0} us (99 %)"));
-        assert!((0.6..1.03).contains(&used), "{scheme} uses {used} of both links");
-        assert!(shares.iter().all(|share| *share > 20.0), "{scheme}: {shares:?}");
-        if scheme == "xmp" {
-            assert_eq!(number(case, "timeouts"), 0.0, "{case}");
-        }
-    }
-    assert!(dir.path().join("out/samples.parquet").exists());
-    clean.check();
 }
 
 #[test]
@@ -271,40 +169,6 @@ fn nothing_is_lost_or_doubled_when_paths_are_cut() {
 }
 
 #[test]
-fn subflows_open_when_they_should_and_datagrams_run_beside_them() {
-    let test = "subflows_open_when_they_should_and_datagrams_run_beside_them";
-    if !can_run(test) {
-        return;
-    }
-    let clean = Clean::before();
-    let dir = folder(LATER);
-    let (report, late) = run(dir.path());
-    let case = |pattern: &str| {
-        let mut cases = report["cases"].as_array().expect("cases").iter();
-        cases.find(|case| case["case"]["pattern"] == pattern).expect("a case")
-    };
-    let later = number(case("later"), "goodput_mean_bps") / 1e6;
-    let both = &case("datagrams")["by"]["group"];
-    let [datagrams, two] =
-        ["datagrams", "two"].map(|group| both[group]["goodput_mean_bps"].as_f64().expect("a rate") / 1e6);
-    say(&format!(
-        "one path for 2 s, then two: {later:.1} Mbit/s; two paths: {two:.1} beside {datagrams:.1} of \
-         datagrams, late by {late:.0} us (99 %)"
-    ));
-    // One path carries 47.6 of its 50 Mbit/s, both 95.2.
-    assert!((60.0..76.0).contains(&later), "{later}");
-    assert!((9.8..10.2).contains(&datagrams), "{datagrams}");
-    assert!((70.0..87.0).contains(&two), "{two}");
-    let truth = fs::read_to_string(dir.path().join("out/testbed.json")).expect("it says how true it was");
-    let truth: Value = serde_json::from_str(&truth).expect("JSON");
-    for run in truth["runs"].as_array().expect("runs") {
-        assert_eq!(run["subflows_refused"], 0, "{run}");
-        assert_eq!(run["refused"], 0, "{run}");
-    }
-    clean.check();
-}
-
-#[test]
 fn ctrl_c_ends_a_testbed_and_keeps_what_it_measured() {
     let test = "ctrl_c_ends_a_testbed_and_keeps_what_it_measured";
     if !can_run(test) {
@@ -329,45 +193,5 @@ fn ctrl_c_ends_a_testbed_and_keeps_what_it_measured() {
     let report = fs::read_to_string(dir.path().join("out/run.json")).expect("there is a report");
     let report: Value = serde_json::from_str(&report).expect("JSON");
     assert_eq!((&report["status"], &report["testbed"]["scale"]), (&"partial".into(), &"1".into()));
-    clean.check();
-}
-
-#[test]
-fn a_killed_testbed_leaves_nothing_that_clean_does_not_find() {
-    let test = "a_killed_testbed_leaves_nothing_that_clean_does_not_find";
-    if !can_run(test) {
-        return;
-    }
-    // `TRESSE_KILLS=30` tries as many moments of the first four seconds, others each time.
-    let moments = match asked("TRESSE_KILLS") {
-        Some(kills) => (0..kills).map(|_| random() * 4.0).collect(),
-        None => vec![0.05, 0.3, 0.8, 1.6],
-    };
-    let clean = Clean::before();
-    let before = host();
-    let dir = folder(BOTTLENECKS);
-    for moment in moments {
-        let mut child =
-            tresse(dir.path(), &["testbed", "run", "mine.toml", "--out", &format!("out-{moment}")])
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()
-                .expect("the command starts");
-        sleep(moment);
-        child.kill().expect("it is there");
-        child.wait().expect("it was there");
-        let output = tresse(dir.path(), &["testbed", "clean"]).output().expect("the command starts");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let left = tresse(dir.path(), &["testbed", "clean"]).output().expect("the command starts");
-        assert_eq!(String::from_utf8_lossy(&left.stdout), "there was nothing to remove\n");
-        let after = host();
-        let differs = before.keys().chain(after.keys()).find(|key| before.get(*key) != after.get(*key));
-        assert_eq!(
-            differs,
-            None,
-            "killed after {moment} s: {:?}",
-            differs.map(|key| (before.get(key), after.get(key)))
-        );
-    }
     clean.check();
 }
