@@ -4,6 +4,7 @@
 
 mod fill;
 mod killed;
+mod life;
 mod lossy;
 mod marked;
 mod real;
