@@ -14,6 +14,7 @@ mod controller;
 mod ended;
 mod evaluate;
 mod export;
+mod fidelity;
 mod flowing;
 mod import;
 mod interrupt;
@@ -81,6 +82,7 @@ enum Command {
     Sweep(sweep::Args),
     Tune(tune::Args),
     Evaluate(evaluate::Args),
+    Fidelity(fidelity::Args),
     #[command(subcommand)]
     Topology(topology::Command),
     Import(import::Args),
@@ -123,6 +125,7 @@ pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>)
         Command::Sweep(args) => sweep::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Evaluate(args) => evaluate::run(args),
+        Command::Fidelity(args) => fidelity::run(args),
         Command::Topology(command) => topology::run(command),
         Command::Import(args) => import::run(args),
         Command::Export(args) => export::run(args),

@@ -28,6 +28,7 @@ use crate::{interrupt, plot, report};
 ///   tresse run xmp/table1 --set fabric.mark=20pkt --set schemes.xmp.parameters.beta=6
 ///   tresse run xmp/table1 --set measure.samples=10ms
 ///   tresse run xmp/table1 --profile full
+///   tresse run xmp/table1 --only pattern=permutation --fidelity rounds
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -35,6 +36,10 @@ pub struct Args {
     chosen: Chosen,
     #[command(flatten)]
     own: UserCode,
+    /// How closely the network is simulated: `packets` is every packet, `rounds` a few batches of each round trip
+    /// (`tresse explain rounds`) [default: as the experiment says, or packets]
+    #[arg(long, value_enum, value_name = "packets|rounds", hide_possible_values = true)]
+    fidelity: Option<FidelityArg>,
     /// The seed of the first replication
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = run::seed)]
     seed: u64,
@@ -70,10 +75,28 @@ pub struct Args {
     progress: Mode,
 }
 
+/// The values of `--fidelity`.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum FidelityArg {
+    Packets,
+    Rounds,
+}
+
+impl FidelityArg {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Packets => "packets",
+            Self::Rounds => "rounds",
+        }
+    }
+}
+
 impl Args {
     fn request(self) -> run::Request {
+        let mut cases = self.chosen.cases();
+        cases.experiment.set.extend(self.fidelity.map(|own| format!("fidelity={}", own.name())));
         run::Request {
-            cases: self.chosen.cases(),
+            cases,
             own: self.own.code(),
             seed: self.seed,
             replications: self.replications,

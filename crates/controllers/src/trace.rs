@@ -101,7 +101,14 @@ pub struct Hosts(Vec<Host>);
 impl Hosts {
     /// For this many new subflows with `initial_window` packets each.
     pub fn new(subflows: usize, initial_window: u32) -> Self {
-        let host = |_| Host {
+        let mut hosts = Self(Vec::with_capacity(subflows));
+        (0..subflows).for_each(|_| hosts.open(initial_window));
+        hosts
+    }
+
+    /// One more subflow, the last one, with `initial_window` packets.
+    pub fn open(&mut self, initial_window: u32) {
+        self.0.push(Host {
             rtt: DEFAULT_RTT,
             round_left: initial_window,
             outstanding: initial_window,
@@ -112,8 +119,7 @@ impl Hosts {
             round_seen: false,
             clock: 0,
             sprayed: sprayed::Sprayed::default(),
-        };
-        Self((0..subflows).map(host).collect())
+        });
     }
 
     /// The window of subflow `i` before its last cut, as long as packets are outstanding that were sent before it.

@@ -12,6 +12,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
 use tresse_experiment::plan::{Case, link_events};
+use tresse_experiment::schema::fidelity::Fidelity;
 use tresse_units::{MICROSECOND, Time};
 
 use crate::engine::Engine;
@@ -89,6 +90,9 @@ pub enum Unfit {
     /// An agent belongs to a connection, and here flows have no connections of their own.
     #[error("messages share connections (`persistent`): in an environment each flow has its own")]
     Persistent,
+    /// Agents see packets.
+    #[error("agents need packets: fidelity = \"packets\"")]
+    Rounds,
     /// A user's hooks may end the process, which is the caller's.
     #[error("{name} is a {what} from a file: in an environment all schemes must have built-in ones")]
     UsersFile {
@@ -144,6 +148,9 @@ impl Environment {
         }
         if case.parts.iter().any(|part| part.persistent) {
             return Err(Unfit::Persistent);
+        }
+        if case.setting.fidelity == Fidelity::Rounds {
+            return Err(Unfit::Rounds);
         }
         let Some(place) = case.bound_schemes.iter().position(|own| own.scheme == scheme) else {
             let known: Vec<&str> = case.bound_schemes.iter().map(|own| &*own.scheme).collect();

@@ -1,5 +1,7 @@
 //! What the engine drives: a network with flows on it, simulated or real; and the words in which it is told about flows.
 
+mod rounds;
+
 use tresse_controllers::State;
 use tresse_fabric::{Deadlock, Histogram, PfcCounters, PortCounters};
 pub use tresse_sim::{FlowRecord, FlowSpec, Paths, Step};

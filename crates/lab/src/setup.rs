@@ -10,6 +10,7 @@ use tresse_experiment::plan::port_options::PortConfigs;
 use tresse_experiment::plan::{Case, link_events};
 use tresse_fabric::{Cut, Fabric, Topology, Uncut};
 use tresse_path_manager::{By, Scope};
+use tresse_rounds::Rounds;
 use tresse_sim::{FlowSpec, Manager, Paths, Sprayed, World};
 use tresse_units::Stream;
 use tresse_workload::{Action, Start};
@@ -43,6 +44,12 @@ pub(crate) fn world(case: &Case, seed: u64, threads: usize) -> World {
     let fair_ports = case.setting.options.fair_ports(&case.setting.fabric);
     let world = if fair_ports.is_empty() { world } else { world.with_fair_ports(&fair_ports) };
     if case.setting.rtt { world.with_rtts(case.groups.len()) } else { world }
+}
+
+/// The network of `case` by rounds, without connections.
+pub(crate) fn rounds(case: &Case, seed: u64) -> Rounds {
+    let packets = case.bound_schemes.iter().map(|c| c.transport.mss + c.transport.header);
+    Rounds::new(fabric(case, seed), packets.max().unwrap_or(1500), seed)
 }
 
 /// The parts of a case's network that threads work on.

@@ -225,7 +225,7 @@ impl Way {
     ///
     /// # Panics
     /// If packets are to be sprayed over fixed paths.
-    pub fn new(fabric: &mut Fabric<Wire>, paths: &Paths, choice: PathChoice) -> Self {
+    pub fn new<P: Copy>(fabric: &mut Fabric<P>, paths: &Paths, choice: PathChoice) -> Self {
         let (there, back, name) = match paths {
             Paths::Fixed(paths) => {
                 let number = match choice {

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tresse_balancers::ConfiguredBalancer;
 use tresse_controllers::ConfiguredController;
-use tresse_fabric::Path;
-use tresse_path_manager::{self as path_manager, By, Memory, Opening, PathManager, Scope, fixed};
+use tresse_fabric::{Fabric, Path};
+use tresse_path_manager::{self as path_manager, By, Memory, Opening, PathChoice, PathManager, Scope, fixed};
 use tresse_transport::{Config, Counters};
 use tresse_units::Time;
+
+use crate::flow::Way;
 
 /// The paths that the packets of a connection can take.
 ///
@@ -49,6 +51,22 @@ impl Paths {
             Self::Fixed(paths) => paths.len() as u16,
             Self::Forwarded { paths, .. } => *paths,
         }
+    }
+
+    /// The path of a subflow for which a path manager has made this choice, as the nodes choose it now; `None` where they
+    /// choose for each packet.
+    ///
+    /// # Panics
+    /// If packets are to be sprayed over fixed paths.
+    pub fn chosen<P: Copy>(&self, fabric: &mut Fabric<P>, choice: PathChoice) -> Option<Path> {
+        let way = Way::new(fabric, self, choice);
+        let back = way.back().of(None);
+        let path = match (fabric.path(way.there, way.hashes[0]), fabric.path(back.0, back.1)) {
+            (Some(there), Some(back)) if way.sprayed.is_none() => Some(Path { there, back }),
+            _ => None,
+        };
+        [way.there, back.0].into_iter().for_each(|route| fabric.remove_route(route));
+        path
     }
 
     /// The choices of a path manager that begins now.

@@ -21,6 +21,7 @@ pub mod ebpf;
 pub mod evaluate;
 pub mod export;
 mod failure;
+pub mod fidelity;
 pub mod import;
 mod interrupt;
 pub mod json;

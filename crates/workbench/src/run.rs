@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tresse_experiment::plan::differences;
+use tresse_experiment::schema::fidelity::Fidelity;
 use tresse_experiment::schema::stopping_rule::Asked;
 use tresse_experiment::{Loaded, Plan};
 use tresse_lab::{Options, Undivided, Watch};
@@ -101,6 +102,7 @@ impl Request {
         );
         notes.extend(of_patterns(&plan));
         notes.extend(differences::notes(&loaded, &plan).into_iter().map(|note| format!("note: {note}")));
+        notes.extend(of_rounds(&plan));
         notes.extend(memory::check(&plan, &options)?);
         let watch = Arc::new(Watch::new(&plan, &options)?);
         Ok(Prepared { loaded: Arc::new(loaded), plan, options, watch, notes })
@@ -127,6 +129,20 @@ impl Prepared {
         shown();
         report
     }
+}
+
+/// What to know of cases by rounds, if there are any.
+fn of_rounds(plan: &Plan) -> Option<String> {
+    let mut rounds = plan.cases.iter().filter(|case| case.setting.fidelity == Fidelity::Rounds).peekable();
+    rounds.peek()?;
+    let by_losses = rounds.flat_map(|case| &case.bound_schemes).find(|own| !own.transport.ecn);
+    Some(match by_losses {
+        Some(own) => format!(
+            "note: by rounds, what answers losses, such as {}, may be far from packets: docs/fidelity.md",
+            own.label()
+        ),
+        None => "note: by rounds; docs/fidelity.md has the errors".to_owned(),
+    })
 }
 
 /// Reads a seed.

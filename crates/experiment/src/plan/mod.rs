@@ -8,6 +8,7 @@ pub mod case_builder;
 mod check;
 pub mod compatibility;
 pub mod differences;
+mod fidelity;
 pub mod flow_control;
 mod flow_members;
 pub mod flow_sizes;
@@ -49,6 +50,7 @@ use crate::plan::windows::Window;
 use crate::read::{self, Loaded, Profile, Source};
 use crate::schema::Experiment;
 use crate::schema::bounds::LONGEST;
+use crate::schema::fidelity::Fidelity;
 use crate::schema::measure::{Criterion, RecoveryCriterion};
 use crate::schema::slice::{self, Slice};
 use crate::schema::wanted::Wanted;
@@ -155,6 +157,7 @@ impl Case {
 /// measured.
 #[derive(Debug, Clone)]
 pub struct Setting {
+    pub fidelity: Fidelity,
     pub fabric: Topology,
     /// The options of its ports beyond a queue with a threshold.
     pub options: PortOptions,
@@ -305,6 +308,7 @@ fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, Diagnostic
     let slices = measure.slices.clone();
     let setting = Arc::new(Setting {
         fabric,
+        fidelity: experiment.fidelity,
         options,
         changes,
         links,

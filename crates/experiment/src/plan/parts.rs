@@ -61,6 +61,23 @@ pub struct FlowSettings {
 }
 
 impl Part {
+    /// Whether one of its flows is of datagrams, by its own entry.
+    pub(crate) fn has_datagrams(&self) -> bool {
+        self.settings().iter().any(|own| own.datagrams.is_some())
+    }
+
+    /// Whether an application of its own writes one of its flows.
+    pub(crate) fn has_applications(&self) -> bool {
+        self.settings().iter().any(|own| own.application.is_some())
+    }
+
+    fn settings(&self) -> &[FlowSettings] {
+        match &self.who {
+            Carrier::Each(settings) => settings,
+            Carrier::One(_) | Carrier::Mix(_) => &[],
+        }
+    }
+
     /// For messages that come from another program, each with its own connection or on persistent connections.
     /// Their names are numbers; this part does not decide who sends them to whom, and when.
     pub(crate) fn of_messages(mut self, member: Member, persistent: bool) -> Self {

@@ -47,6 +47,22 @@ pub struct PortOptions {
 }
 
 impl PortOptions {
+    /// What ports do beyond a queue with a limit and a threshold, in words; `None` if nothing.
+    pub(crate) fn beyond_a_queue(&self) -> Option<&'static str> {
+        let options = [
+            (self.has_fair_hosts, "a queue for each subflow (`host_queue = \"fq\"`)"),
+            (self.processing > 0, "`host_processing`"),
+            (self.drop_until.iter().any(Option::is_some), "`drop_until`"),
+            (self.red.is_some(), "`red`"),
+            (self.classes.len() > 1, "`classes`"),
+            (self.pool.is_some(), "a shared `buffer`"),
+            (self.trim.is_some(), "trimming"),
+            (self.flow_control.is_some(), "flow control (`pfc`)"),
+            (self.mark_at == MarkAt::Departure, "`mark_at = \"departure\"`"),
+        ];
+        options.into_iter().find_map(|(has, what)| has.then_some(what))
+    }
+
     /// The options of `fabric` for `topology`, which it describes, with these changes of links, and packets of at
     /// most `packet` bytes.
     ///

@@ -3,6 +3,7 @@
 pub mod bounds;
 pub mod declared;
 pub mod fabric;
+pub mod fidelity;
 pub mod host_balancer;
 pub mod host_names;
 pub mod link_events;
@@ -30,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::schema::fabric::Fabric;
+use crate::schema::fidelity::Fidelity;
 use crate::schema::link_events::ChangeKey;
 use crate::schema::measure::Measure;
 use crate::schema::scheme::Scheme;
@@ -42,7 +44,8 @@ use crate::schema::workload::Workload;
 pub const FOR_PEOPLE: [&str; 4] = ["title", "source", "about", "rows"];
 
 /// The keys that may differ between the variants and cases of an experiment.
-pub(crate) const OF_CASES: [&str; 6] = ["fabric", "changes", "transport", "schemes", "workloads", "measure"];
+pub(crate) const OF_CASES: [&str; 7] =
+    ["fidelity", "fabric", "changes", "transport", "schemes", "workloads", "measure"];
 
 /// Whether a key at the top says what is run, once the profile is applied: it is neither only for people, nor about how
 /// often it is run, nor another crate's.
@@ -68,6 +71,9 @@ pub struct Experiment {
     /// How many seeds to run, unless the command line says otherwise.
     #[serde(default)]
     pub replications: Replications,
+    /// How closely the network is simulated.
+    #[serde(default)]
+    pub fidelity: Fidelity,
     /// The network.
     pub fabric: Fabric,
     /// Links that change during a run.

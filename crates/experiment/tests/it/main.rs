@@ -6,6 +6,7 @@ mod chakra;
 mod changes;
 mod compatibility;
 mod differences;
+mod fidelity;
 mod flow_file;
 mod hosts;
 mod messages;

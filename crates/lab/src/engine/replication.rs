@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tresse_experiment::plan::packets::Packets;
 use tresse_experiment::plan::{Case, link_events};
+use tresse_experiment::schema::fidelity::Fidelity;
 use tresse_sim::Recording;
 
 use crate::engine::Engine;
@@ -25,6 +26,10 @@ pub fn run<E>(
     progress: &Progress,
     measured: impl FnMut(Rows) -> Result<(), E>,
 ) -> Result<Outcome, E> {
+    if case.setting.fidelity == Fidelity::Rounds {
+        let rounds = setup::rounds(case, seed);
+        return turn(case, seed, rounds, stop, progress, measured).map(|(outcome, _)| outcome);
+    }
     let mut world = setup::world(case, seed, threads);
     if let Some(Packets { hosts, from, to, limit }) = case.setting.packets.clone() {
         world.record(Recording { hosts, from, to, limit });

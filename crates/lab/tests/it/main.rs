@@ -19,6 +19,7 @@ mod presets;
 mod queues;
 mod reading;
 mod recovery;
+mod rounds;
 mod samples;
 mod slices;
 mod stopping_rule;

@@ -189,6 +189,7 @@ const PAGES: &[Page] = &[
     page!(Topics, "recovery", "RFC 5681, RFC 6582, RFC 6675, RFC 8985", part of "recovery"),
     page!(Topics, "reduction", "RFC 6937, XMP Alg. 1", part of "recovery"),
     page!(Topics, "delayed-acks", "RFC 5681 §4.2, RFC 8257 §3.2", part of "recovery"),
+    page!(Topics, "rounds", ""),
     page!(Topics, "profiles", "", part of "axes"),
     page!(Topics, "variants", "", part of "axes"),
     page!(Topics, "axes", "", part of "axes"),

@@ -32,6 +32,7 @@ const MAY: &[(&str, &[&str])] = &[
             "workload",
         ],
     ),
+    ("rounds", &["units", "controllers", "fabric", "path-manager", "sim", "transport"]),
     (
         "lab",
         &[
@@ -42,6 +43,7 @@ const MAY: &[(&str, &[&str])] = &[
             "optimum",
             "path-manager",
             "results",
+            "rounds",
             "sim",
             "transport",
             "workload",

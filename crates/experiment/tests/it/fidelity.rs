@@ -1,0 +1,70 @@
+//! What a simulation by rounds refuses, by name and with its place.
+
+use tresse_experiment::read::Source;
+use tresse_experiment::schema::fidelity::Fidelity;
+use tresse_experiment::{Profile, load, resolve};
+
+const PLAIN: &str = r#"
+title = "plain"
+fidelity = "rounds"
+[fabric]
+topology = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 2
+rate = "10Gbps"
+delay = "1us"
+queue = "100pkt"
+host_queue = "unlimited"
+routing = "ecmp"
+[transport]
+profile = "ns3"
+[schemes.dctcp]
+controller = "dctcp"
+[workloads.all]
+pattern = "permutation"
+size = "1MB"
+"#;
+
+fn wrong(settings: &[&str]) -> Option<String> {
+    let source = Source { name: "test.toml".into(), text: PLAIN.to_owned() };
+    let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
+    let plan = load(source, Profile::Full, &settings).and_then(|loaded| resolve(&loaded, &[]));
+    plan.err().map(|e| e.to_string())
+}
+
+#[test]
+fn rounds_refuse_what_they_cannot_simulate() {
+    assert_eq!(wrong(&[]), None);
+    for (setting, named) in [
+        ("fabric.routing=spray", "packet by packet (scheme `dctcp`)"),
+        ("fabric.host_queue=fq", "`host_queue = \"fq\"`"),
+        ("fabric.red={ min = \"5pkt\", max = \"15pkt\", probability = 0.1 }", "`red`"),
+        ("fabric.buffer={ size = \"1MB\", alpha = 1 }", "a shared `buffer`"),
+        ("fabric.host_processing=1us", "`host_processing`"),
+        ("schemes.dctcp.path_manager=opn", "the path manager `opn`"),
+        ("measure.rtt=true", "`[measure] rtt`"),
+        ("measure.packets={ hosts = [0] }", "`[measure] packets`"),
+        ("changes=[{ at = \"1ms\", link = [\"spine 0\", \"leaf 1\"], failed = true }]", "links that fail"),
+    ] {
+        let message = wrong(&[setting]).unwrap_or_else(|| panic!("{setting} is accepted"));
+        assert!(
+            message.contains("\"rounds\" cannot simulate") && message.contains(named),
+            "{setting}: {message}"
+        );
+        assert_eq!(wrong(&[setting, "fidelity=packets"]), None, "{setting}");
+    }
+    let unknown = wrong(&["fidelity=fluid"]).expect("there is no such fidelity");
+    assert!(unknown.contains("packets") && unknown.contains("rounds"), "{unknown}");
+}
+
+/// A variant may set it, so that both stand in one table.
+#[test]
+fn it_is_an_axis() {
+    let text = PLAIN.replace("fidelity = \"rounds\"\n", "")
+        + "[variants.packets]\n[variants.rounds]\nfidelity = \"rounds\"\n";
+    let loaded = load(Source { name: "test.toml".into(), text }, Profile::Full, &[]).expect("valid");
+    let plan = resolve(&loaded, &[]).expect("valid");
+    let each: Vec<_> = plan.cases.iter().map(|case| case.setting.fidelity).collect();
+    assert_eq!(each, [Fidelity::Packets, Fidelity::Rounds]);
+}

@@ -1,0 +1,101 @@
+//! Every controller by rounds beside the same by packets, on two networks: alone with its siblings on one link, and with
+//! two subflows over two links.
+
+use tempfile::TempDir;
+use tresse_controllers::{Signal, all};
+use tresse_experiment::Source;
+use tresse_results::CaseResult;
+
+use crate::reading::{measure, plan};
+
+const ONE_LINK: &str = r#"
+title = "t"
+[fabric]
+topology = "dumbbell"
+pairs = 4
+rate = { access = "10Gbps", bottleneck = "1Gbps" }
+delay = { access = "25us", bottleneck = "62.5us" }
+queue = "100pkt"
+mark = "20pkt"
+host_queue = "unlimited"
+[transport]
+profile = "ns3"
+[schemes.own]
+controller = "reno"
+[workloads.w]
+pattern = "flows"
+duration = "300ms"
+flow = [
+  { from = "S1", to = "D1" }, { from = "S2", to = "D2" }, { from = "S3", to = "D3" }, { from = "S4", to = "D4" },
+]
+[measure]
+queues = "100us"
+"#;
+
+const TWO_PATHS: &str = r#"
+title = "t"
+[fabric]
+topology = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+rate = { rack = "1Gbps", spine = "1Gbps" }
+delay = "20us"
+queue = "100pkt"
+mark = "20pkt"
+host_queue = "100pkt"
+host_mark = "20pkt"
+routing = "shortest"
+[transport]
+profile = "ns3"
+[schemes.own]
+controller = "reno"
+subflows = 2
+[workloads.w]
+pattern = "flows"
+duration = "300ms"
+flow = [{ from = 0, to = 4 }, { from = 1, to = 5 }, { from = 2, to = 6 }, { from = 3, to = 7 }]
+[measure]
+queues = "100us"
+"#;
+
+fn result(text: &str, controller: &str, fidelity: &str) -> CaseResult {
+    let source = Source { name: "t.toml".to_owned(), text: text.to_owned() };
+    let controller = format!("schemes.own.controller={controller}");
+    let plan = plan(source, &[&controller, &format!("fidelity={fidelity}")]);
+    let dir = TempDir::new().expect("a temporary folder");
+    measure(&plan, dir.path(), 1, 1).cases.remove(0)
+}
+
+fn goodput(case: &CaseResult) -> f64 {
+    case.metrics["goodput_mean_bps"].value()
+}
+
+/// Full links are full either way; what is asked is that no controller collapses or starves by rounds alone, that those
+/// which answer marks lose nothing, and that the links' queues are as long.
+#[test]
+fn every_controller_is_as_fast_as_by_packets() {
+    let mut tried = 0;
+    for controller in all() {
+        let other = [Signal::Telemetry, Signal::NextHop];
+        if controller.reports() || controller.signals().iter().any(|signal| other.contains(signal)) {
+            continue;
+        }
+        tried += 1;
+        let name = controller.name();
+        let marks = controller.needs_ecn();
+        for (network, text) in [("one link", ONE_LINK), ("two paths", TWO_PATHS)] {
+            let [packets, rounds] = ["packets", "rounds"].map(|fidelity| result(text, name, fidelity));
+            let ratio = goodput(&rounds) / goodput(&packets);
+            let within = if marks { 0.08 } else { 0.25 };
+            assert!(
+                (ratio - 1.0).abs() < within,
+                "{name} on {network}: {ratio:.3} of its goodput by packets"
+            );
+            if marks {
+                assert_eq!(rounds.metrics["timeouts"].value(), 0.0, "{name} on {network}");
+            }
+        }
+    }
+    assert!(tried > 25, "only {tried} controllers");
+}

@@ -1,0 +1,127 @@
+//! Rounds against what can be worked out: bytes, a lone message, DCTCP's queue.
+
+use std::sync::Arc;
+
+use tresse_controllers::{ConfiguredController, find};
+use tresse_fabric::{Fabric, Loss, NonEct, Path, PortConfig, Processing, Threshold};
+use tresse_rounds::Rounds;
+use tresse_sim::{FlowRecord, FlowSpec, Step};
+use tresse_transport::Config;
+use tresse_units::{MICROSECOND, MILLISECOND, NEVER, SECOND, Stream, Time};
+
+const RATE: u64 = 1_000_000_000;
+const PACKET: u64 = 1500;
+const MSS: u64 = 1460;
+const DELAY: Time = 50 * MICROSECOND;
+
+/// Access links ten times as fast, a bottleneck of [`RATE`] with this queue and K, packets, and the way back.
+fn net(senders: u32, limit: u64, mark: Option<u64>) -> Rounds {
+    let port = |rate, limit, mark| PortConfig {
+        rate,
+        delay: DELAY,
+        limit,
+        drop_until: None,
+        mark,
+        non_ect: NonEct::Queue,
+        red: None,
+        loss: Loss::NONE,
+        processing: Processing::new(0, 0, 0),
+    };
+    let mark = mark.map_or(Threshold::UNLIMITED, Threshold::packets);
+    let fast = port(10 * RATE, Threshold::UNLIMITED, Threshold::UNLIMITED);
+    let mut ports = vec![port(RATE, Threshold::packets(limit), mark), fast];
+    ports.extend((0..senders).map(|_| fast));
+    Rounds::new(Fabric::new(&ports, 2, 1), PACKET as u32, 1)
+}
+
+fn flow(id: u64, controller: &str, bytes: u64) -> FlowSpec {
+    let scheme = ConfiguredController::new(find(controller).expect("built in"), []).expect("defaults");
+    let config = Config { ecn: controller == "dctcp", rto_min: 10 * MILLISECOND, ..Config::default() };
+    let path = Path { there: vec![2 + id as u32, 0], back: vec![1] };
+    FlowSpec::on_paths(id, config, Arc::new(scheme), bytes, vec![path])
+}
+
+/// Until all have finished.
+fn records(rounds: &mut Rounds) -> Vec<FlowRecord> {
+    let mut records = Vec::new();
+    while let Step::Finished(record) = rounds.advance(NEVER, u64::MAX / 2) {
+        records.push(record);
+    }
+    records
+}
+
+/// Also where a queue of eight packets loses many.
+#[test]
+fn every_byte_arrives_once() {
+    for limit in [8, 100] {
+        let mut rounds = net(8, limit, None);
+        let mut stream = Stream::new(1, "sizes", limit);
+        let sizes: Vec<u64> = (0..8).map(|_| 1 + stream.below(3_000_000)).collect();
+        (0..8).for_each(|id| rounds.start(flow(id, "reno", sizes[id as usize])));
+        let ended = records(&mut rounds);
+        assert_eq!(ended.len(), 8);
+        for record in &ended {
+            assert!(record.complete);
+            assert_eq!(record.bytes, sizes[record.id as usize]);
+            // What was lost was sent again, and nothing else.
+            assert_eq!(record.counters.sent, record.bytes.div_ceil(MSS), "{record:?}");
+        }
+        assert_eq!(rounds.delivered_bytes(), sizes.iter().sum::<u64>());
+        let lost: u64 = ended.iter().map(|record| record.counters.retransmissions).sum();
+        assert_eq!(lost > 0, limit == 8, "{lost} were lost with a queue of {limit}");
+        // The link's own count agrees with that of the packets, less what it lost.
+        let carried = rounds.links()[0].1.bytes;
+        let sent: u64 = ended.iter().map(|r| r.bytes + 40 * r.bytes.div_ceil(MSS)).sum();
+        assert!(carried.abs_diff(sent) * 50 < sent, "{carried} bytes through the link, {sent} sent");
+    }
+}
+
+/// The initial window leaves at once, and its last packet waits for the others at the bottleneck.
+#[test]
+fn a_lone_message_takes_its_time() {
+    for packets in [1, 2, 5, 10] {
+        let mut rounds = net(1, 1000, None);
+        rounds.start(flow(0, "reno", packets * MSS));
+        let took = records(&mut rounds)[0].end;
+        let one = PACKET * 8 * SECOND / RATE;
+        let ideal = 2 * DELAY + one / 10 + packets * one;
+        assert!(took.abs_diff(ideal) <= one / 2, "{packets} packets: {took} ps, not {ideal}");
+    }
+}
+
+/// The mean queue lies within the swing of DCTCP about K (SIGCOMM 2010, §3.3), as that of packets does
+/// (crates/sim/tests/it/dctcp_queue.rs).
+#[test]
+fn the_mean_queue_of_dctcp_lies_about_k() {
+    for (flows, k) in [(1, 20), (2, 20), (4, 40), (8, 40)] {
+        let mut rounds = net(flows, 10 * k + 1000, Some(k));
+        for id in 0..flows.into() {
+            assert_eq!(rounds.advance(id * 3_100_007_000, u64::MAX / 2), Step::Reached);
+            rounds.start(flow(id, "dctcp", 1 << 40));
+        }
+        let (mut sum, mut samples) = (0, 0);
+        let begun = 100 * MILLISECOND;
+        for sample in 0..4000 {
+            rounds.advance(begun + sample * 50 * MICROSECOND, u64::MAX / 2);
+            sum += rounds.waiting(0);
+            samples += 1;
+        }
+        let queue = sum as f64 / f64::from(samples);
+        let bdp = (4 * DELAY) as f64 / (PACKET * 8 * SECOND / RATE) as f64;
+        let swing = 0.5 * (2.0 * f64::from(flows) * (bdp + k as f64)).sqrt();
+        assert!((queue - k as f64).abs() < swing, "{flows} flows, K = {k}: {queue:.2}, swing {swing:.2}");
+        let (_, counters, _) = rounds.links()[0];
+        let used = counters.bytes as f64 * 8.0 / (RATE as f64 * rounds.now() as f64 / SECOND as f64);
+        assert!(used > 0.98, "{flows} flows, K = {k}: {used:.3} of the link");
+    }
+}
+
+#[test]
+fn it_repeats() {
+    let run = || {
+        let mut rounds = net(6, 20, None);
+        (0..6).for_each(|id| rounds.start(flow(id, "cubic", 1_000_000 + id)));
+        format!("{:?}", records(&mut rounds))
+    };
+    assert_eq!(run(), run());
+}
