@@ -209,6 +209,13 @@ CaseMetric: TypeAlias = str | Literal[
     "simulated_s", "packet_hops"
 ]
 
+Fidelity: TypeAlias = Literal["packets", "rounds"]
+"""How closely the network is simulated.
+- `packets`: Every packet, at every port.
+- `rounds`: Batches of packets, a few in each round trip of a subflow, over links that are fluids (`tresse
+  explain rounds`).
+"""
+
 HostProfile: TypeAlias = Literal["ns3", "ns2", "linux", "spray"]
 """A set of values for the transport's keys.
 - `ns3`: ns-3.14's TCP with XMP's RTOmin: NewReno, an initial window of one packet, two packets per ACK,
@@ -2150,6 +2157,9 @@ class Experiment(Keys):
 
     replications: Replications | None = None
     """How many seeds to run, unless the command line says otherwise. Default: 1."""
+
+    fidelity: Fidelity | None = None
+    """How closely the network is simulated. Default: "packets"."""
 
     fabric: Fabric
     """The network."""

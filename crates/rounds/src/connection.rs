@@ -91,20 +91,47 @@ pub(crate) struct Outgoing {
     /// Bytes per ps, into the host's port and into the links beyond it.
     pub rate: f64,
     pub passed: f64,
-    /// The round trip of its first packet, ps.
+    /// The way of its first packet to the receiver, and its round trip, ps.
+    pub forward: f64,
     pub rtt: f64,
 }
 
-/// A subflow.
+/// The links of a subflow.
 #[derive(Debug)]
-pub(crate) struct Subflow {
-    /// The links that data flows through, then those of the ACKs.
+pub(crate) struct Way {
+    /// Those that data flows through, then those of the ACKs.
     pub there: Box<[u32]>,
     pub back: Box<[u32]>,
     /// From the first bit of a packet to its last at the far end, on empty links, ps; and of an ACK.
     pub base: [f64; 2],
     /// The time between two packets at the slowest link, ps.
     pub least_gap: f64,
+}
+
+/// What a subflow has lost, and how it repairs it.
+#[derive(Debug, Default)]
+pub(crate) struct Repair {
+    /// Lost packets that are not yet to be sent again.
+    pub holes: u32,
+    /// Packets that have arrived since the first hole.
+    pub since: u32,
+    /// When a partial ACK shows the next hole; 0 outside a recovery.
+    pub next_at: Time,
+    /// Packets to be sent again.
+    pub resend: u32,
+    /// Sends nothing until its timer expires: a loss that fast retransmission does not repair.
+    pub stalled: bool,
+    /// The number of the timer that counts.
+    pub timer: u32,
+    /// Timeouts in a row.
+    pub backoff: u32,
+}
+
+/// A subflow.
+#[derive(Debug)]
+pub(crate) struct Subflow {
+    pub way: Way,
+    pub repair: Repair,
     pub is_open: bool,
     pub takes_data: bool,
     pub outgoing: Option<Outgoing>,
@@ -118,22 +145,8 @@ pub(crate) struct Subflow {
     pub span: f64,
     /// The time between two packets that ACKs allow, ps.
     pub gap: f64,
-    /// Lost packets of which the host does not know.
-    pub holes: u32,
-    /// Packets that have arrived since the first hole.
-    pub since_hole: u32,
-    /// When a partial ACK shows the next hole; 0 outside a recovery.
-    pub repairs_at: Time,
-    /// Packets to be sent again.
-    pub resend: u32,
-    /// Sends nothing until its timer expires: a loss that fast retransmission does not repair.
-    pub stalled: bool,
     /// Whether the window, not the data, limited what was sent last.
     pub limited: bool,
-    /// The number of the timer that counts.
-    pub timer: u32,
-    /// Timeouts in a row.
-    pub backoff: u32,
     pub last_sent: Time,
     /// Packets that have arrived.
     pub arrived: u64,

@@ -45,9 +45,14 @@ pub(crate) struct Link {
     /// When it was last brought up to date.
     at: Time,
     shares: Shares,
+    counts: Counts,
+}
+
+/// What has happened on a link: bytes, ps, and packets in parts.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
     bytes: f64,
     busy: f64,
-    /// Packets, in parts.
     drops: f64,
     lost: f64,
     marks: f64,
@@ -77,11 +82,7 @@ impl Link {
             backlog: 0.0,
             at: 0,
             shares: Shares::default(),
-            bytes: 0.0,
-            busy: 0.0,
-            drops: 0.0,
-            lost: 0.0,
-            marks: 0.0,
+            counts: Counts::default(),
         }
     }
 
@@ -95,8 +96,8 @@ impl Link {
         self.at = now;
         let net = self.inflow - self.rate;
         if net <= 0.0 && self.backlog <= 0.0 {
-            self.bytes += self.inflow * left;
-            self.busy += self.inflow / self.rate * left;
+            self.counts.bytes += self.inflow * left;
+            self.counts.busy += self.inflow / self.rate * left;
             return;
         }
         // The backlog moves to an end, empty or full, and stays there.
@@ -110,11 +111,11 @@ impl Link {
         self.shares.marked += moves * self.above(from, to) + if to > self.mark { rests } else { 0.0 };
         if net > 0.0 {
             self.shares.lost += rests * net / self.inflow;
-            self.bytes += self.inflow * moves + self.rate * rests;
-            self.busy += left;
+            self.counts.bytes += self.inflow * moves + self.rate * rests;
+            self.counts.busy += left;
         } else {
-            self.bytes += self.inflow * left;
-            self.busy += moves + self.inflow / self.rate * rests;
+            self.counts.bytes += self.inflow * left;
+            self.counts.busy += moves + self.inflow / self.rate * rests;
         }
     }
 
@@ -172,9 +173,9 @@ impl Link {
 
     /// Counts packets, in parts.
     pub fn count(&mut self, marks: f64, drops: f64, lost: f64) {
-        self.marks += marks;
-        self.drops += drops;
-        self.lost += lost;
+        self.counts.marks += marks;
+        self.counts.drops += drops;
+        self.counts.lost += lost;
     }
 
     /// The rate changes. The link is up to date.
@@ -192,12 +193,12 @@ impl Link {
         let mut own = self.clone();
         own.advance(now);
         let counters = PortCounters {
-            bytes: own.bytes as u64,
-            drops: own.drops as u64,
-            lost: own.lost as u64,
-            marks: own.marks as u64,
+            bytes: own.counts.bytes as u64,
+            drops: own.counts.drops as u64,
+            lost: own.counts.lost as u64,
+            marks: own.counts.marks as u64,
             trims: 0,
         };
-        (own.nominal, counters, own.busy as Time)
+        (own.nominal, counters, own.counts.busy as Time)
     }
 }

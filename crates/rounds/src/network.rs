@@ -1,6 +1,6 @@
 //! Links with connections on them: how they start, and how time advances for them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use tresse_controllers::trace::Hosts;
@@ -11,7 +11,7 @@ use tresse_sim::{FlowRecord, FlowSpec, Step};
 use tresse_transport::Counters;
 use tresse_units::{BitsPerSecond, NEVER, Stream, Time};
 
-use crate::connection::{Connection, Subflow};
+use crate::connection::{Connection, Repair, Subflow, Way};
 use crate::events::{Event, Events, Kind};
 use crate::link::{Link, Shares};
 use crate::sending::{Place, admit};
@@ -123,7 +123,7 @@ impl Rounds {
             Kind::Finished => return (connection.last <= self.now).then(|| self.end(slot)),
         }
         let path = &connection.subflows[i];
-        self.hops += (connection.sent(i) - sent) * (path.there.len() + path.back.len()) as u64;
+        self.hops += (connection.sent(i) - sent) * (path.way.there.len() + path.way.back.len()) as u64;
         self.arrived += connection.delivered() - arrived;
         None
     }
@@ -219,27 +219,24 @@ impl Rounds {
             (true, _) => 2.0,
         };
         let shake = base(&path.there, config.ack.into()) + ack;
-        let subflow = Subflow {
+        let way = Way {
             there: path.there.clone().into(),
             back: path.back.clone().into(),
             base: [data, ack],
             least_gap: slowest.fold(0.0, f64::max),
+        };
+        let subflow = Subflow {
+            way,
+            repair: Repair::default(),
             is_open: handshake == 0.0,
             takes_data: true,
             outgoing: None,
             before: vec![Shares::default(); path.there.len()].into(),
-            batches: Default::default(),
+            batches: VecDeque::new(),
             in_flight: 0,
             span: 0.0,
             gap: 0.0,
-            holes: 0,
-            since_hole: 0,
-            repairs_at: 0,
-            resend: 0,
-            stalled: false,
             limited: false,
-            timer: 0,
-            backoff: 0,
             last_sent: self.now,
             arrived: 0,
             counters: Counters::default(),
@@ -306,7 +303,7 @@ impl Rounds {
                 cwnd: own.cwnd,
                 srtt: own.srtt,
                 state: own.state,
-                path: &s.there,
+                path: &s.way.there,
             });
         }
         all
