@@ -31,6 +31,7 @@ mod points;
 mod progress;
 mod python;
 mod report;
+mod report_card;
 mod result_tables;
 mod run;
 mod selection;
@@ -83,6 +84,7 @@ enum Command {
     Tune(tune::Args),
     Evaluate(evaluate::Args),
     Fidelity(fidelity::Args),
+    ReportCard(report_card::Args),
     #[command(subcommand)]
     Topology(topology::Command),
     Import(import::Args),
@@ -126,6 +128,7 @@ pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>)
         Command::Tune(args) => tune::run(&args),
         Command::Evaluate(args) => evaluate::run(args),
         Command::Fidelity(args) => fidelity::run(args),
+        Command::ReportCard(args) => report_card::run(args),
         Command::Topology(command) => topology::run(command),
         Command::Import(args) => import::run(args),
         Command::Export(args) => export::run(args),

@@ -3,6 +3,9 @@
 use tresse_results::record::claim::ClaimResult;
 use tresse_results::record::claim::FormName;
 
+use crate::schema::claims::Claim;
+use crate::schema::forms::Form;
+
 /// The display of metrics with this ending.
 #[derive(Debug)]
 struct Unit {
@@ -47,19 +50,38 @@ pub fn count(metric: &str, count: u64) -> String {
     if unit(metric).size == 1.0 { count.to_string() } else { value(metric, count as f64) }
 }
 
-/// The value by which a claim was judged, with its interval and its unit: `1.31 ± 0.05`,
-/// `402.1 ± 3.0 Mbit/s`; a step of an order in per cent. A dash if there is no value.
-pub fn claim(claim: &ClaimResult) -> String {
-    let Some(value) = claim.value else { return "-".to_owned() };
-    let (size, decimals, name) = match claim.form {
+/// What divides the values of claims of this form, their decimals, and their unit.
+fn of_form(form: FormName, metric: &str) -> (f64, usize, &'static str) {
+    match form {
         FormName::Ratio => (1.0, 2, ""),
         FormName::Order => (0.01, 1, "%"),
         FormName::Jumps => (1e-3, 0, "ms"),
         FormName::Difference | FormName::Band => {
-            let unit = unit(&claim.metric);
+            let unit = unit(metric);
             (unit.size, unit.decimals, unit.name)
         }
-    };
+    }
+}
+
+/// The bounds of a claim with its unit: `above 868 Mbit/s`, `below 2`; empty if it has another form.
+pub fn bounds(claim: &Claim) -> String {
+    let Ok(form) = claim.form() else { return String::new() };
+    let (Form::Against { bounds, .. } | Form::Within { bounds, .. }) = form else { return String::new() };
+    let (size, _, unit) = of_form(form.name(), &claim.metric);
+    // To six digits: a quotient such as 0.017 / 0.001 is not told by its rounding error.
+    let number = |bound: f64| (bound / size * 1e6).round() / 1e6;
+    let said = ["above", "below"].into_iter().zip(bounds);
+    let said: Vec<String> =
+        said.filter_map(|(word, bound)| Some(format!("{word} {}", number(bound?)))).collect();
+    let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+    format!("{}{unit}", said.join(", "))
+}
+
+/// The value by which a claim was judged, with its interval and its unit: `1.31 ± 0.05`,
+/// `402.1 ± 3.0 Mbit/s`; a step of an order in per cent. A dash if there is no value.
+pub fn claim(claim: &ClaimResult) -> String {
+    let Some(value) = claim.value else { return "-".to_owned() };
+    let (size, decimals, name) = of_form(claim.form, &claim.metric);
     // A ratio such as 0.0026 must not read as 0.
     let is_small = value != 0.0 && (value / size).abs() < 0.1 && decimals < 4;
     let number = |v: f64| format!("{:.*}", if is_small { 4 } else { decimals }, v / size);
@@ -118,6 +140,24 @@ mod tests {
             "value": value, "ci95": ci95, "expected": "holds",
         });
         claim(&serde_json::from_value(result).expect("a result"))
+    }
+
+    #[test]
+    fn bounds_have_the_unit_of_their_value() {
+        let of = serde_json::json!({ "scheme": "a" });
+        let said = |metric: &str, bound: &str, value: f64| {
+            let (sides, key): (&[&str], _) = match bound.strip_prefix("ratio_") {
+                Some(_) => (&["left", "right"], bound),
+                None => (&["of"], bound),
+            };
+            let mut claim = serde_json::json!({ "id": "c", "text": "t", "metric": metric, key: value });
+            sides.iter().for_each(|side| claim[side] = of.clone());
+            bounds(&serde_json::from_value(claim).expect("a claim"))
+        };
+        assert_eq!(said("goodput_mean_bps", "above", 868e6), "above 868 Mbit/s");
+        assert_eq!(said("fct_max_s", "below", 17e-3), "below 17 ms");
+        assert_eq!(said("drops_pkts", "ratio_below", 2.0), "below 2");
+        assert_eq!(said("drops_pkts", "below", 83.0), "below 83 pkt");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What can be done with Tresse, without a terminal: a request is a struct, its result a report or a [`Failure`].
 //!
 //! - [`cases`] loads an experiment and its cases; [`run`] runs them, [`paper`] those of a whole paper.
-//! - [`compare`] and [`evaluate`] judge; [`optimum`] and [`topology`] compute without a simulation.
+//! - [`compare`], [`evaluate`] and [`report_card`] judge; [`optimum`] and [`topology`] compute without a simulation.
 //! - [`controller`] and [`balancer`] start, load and check a user's own C file.
 //! - [`catalogue`] has what an experiment can be made of.
 //! - [`sweep`], [`import`], [`export`] and [`page`] read and write files; `testbed` and [`twin`] are about real hosts.
@@ -32,8 +32,10 @@ pub mod page;
 pub mod paper;
 pub mod progress;
 pub mod python;
+pub mod report_card;
 pub mod run;
 pub mod show;
+mod stall;
 pub mod sweep;
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 pub mod testbed;

@@ -7,5 +7,8 @@ mod attached;
 mod common;
 mod guide;
 mod papers;
+#[path = "../it/planted.rs"]
+mod planted;
+mod report_card;
 mod search;
 mod tutorial;

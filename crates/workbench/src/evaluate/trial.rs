@@ -2,10 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
 
 use tresse_experiment::schema::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Plan, Profile, Source};
@@ -20,13 +16,7 @@ use crate::OWNERS;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::memory;
-
-/// How often a run is checked.
-const LOOK: Duration = Duration::from_millis(200);
-
-/// The number of checks without progress after which a run is ended: half a minute in which a hook has not
-/// returned.
-const LOOKS: u32 = 150;
+use crate::stall::Guard;
 
 /// An experiment of a suite with the candidate in it.
 #[derive(Debug)]
@@ -135,42 +125,4 @@ fn of_claims(report: Report) -> Result<Part, String> {
     let worst =
         claims.iter().find(|claim| claim.fails()).map(|claim| format!("does not hold: {}", claim.text));
     Ok(Part { value: hold as f64 / claims.len() as f64, worst: worst.unwrap_or_default(), claims })
-}
-
-/// Ends a run that makes no more progress: otherwise one hook that never returns would hold up a search.
-struct Guard {
-    dismiss: mpsc::Sender<()>,
-    stalled: Arc<AtomicBool>,
-}
-
-impl Guard {
-    fn of(watch: &Arc<Watch>) -> Self {
-        let (dismiss, dismissed) = mpsc::channel();
-        let stalled = Arc::new(AtomicBool::new(false));
-        let (watch, found) = (Arc::clone(watch), Arc::clone(&stalled));
-        thread::spawn(move || {
-            let (mut idle, mut before) = (0, None);
-            while dismissed.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-                let progress = watch.replications.iter().map(|(_, own)| own);
-                let now: Vec<(u64, bool)> = progress
-                    .map(|own| (own.hops.load(Ordering::Relaxed), own.done.load(Ordering::Relaxed)))
-                    .collect();
-                // Once all replications are done, only files are written: no controller can hang then.
-                let waits = now.iter().any(|(_, done)| !done) && before.as_ref() == Some(&now);
-                idle = if waits { idle + 1 } else { 0 };
-                before = Some(now);
-                if idle == LOOKS {
-                    found.store(true, Ordering::Relaxed);
-                    watch.stop.store(true, Ordering::Relaxed);
-                }
-            }
-        });
-        Self { dismiss, stalled }
-    }
-
-    /// Call when the run is over; returns whether it had to be ended.
-    fn dismiss(self) -> bool {
-        drop(self.dismiss);
-        self.stalled.load(Ordering::Relaxed)
-    }
 }
