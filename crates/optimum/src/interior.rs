@@ -7,10 +7,8 @@
 //!
 //!   U' - Aᵀy + z = 0,   A x + s = h,   x z = τ,   y s = τ     (τ → 0, each in its own scale)
 
-use clarabel::algebra::CscMatrix;
-use clarabel::qdldl::{QDLDLFactorisation, QDLDLSettings};
-
-use crate::program::{Program, Row};
+use crate::newton::Newton;
+use crate::program::{Program, Row, Term};
 
 /// An iterate.
 #[derive(Debug, Clone)]
@@ -28,6 +26,11 @@ const TOLERANCE: f64 = 1e-11;
 /// The value to which a rough answer is raised before the first step, relative.
 const LIFT: f64 = 1e-5;
 const STEPS: usize = 300;
+/// Steps without progress after which the best point is the answer …
+const PATIENCE: usize = 20;
+/// … or this many, if it is already this close: rounding then decides which step looks best.
+const PATIENCE_NEAR: usize = 3;
+const NEAR: f64 = 1e-9;
 
 /// By path: the scale of its rate, its marginal utility, the price of its links, and that of its links and
 /// limits.
@@ -101,8 +104,8 @@ impl Point {
     }
 
     /// Takes Newton steps until every condition holds to [`TOLERANCE`], or no step helps any more. Returns
-    /// the best point, and the number of steps.
-    pub(crate) fn polish(mut self, program: &Program) -> (Self, usize) {
+    /// the best point, and the number of steps. `newton` is the program's, or that of one with the same paths.
+    pub(crate) fn polish(mut self, program: &Program, newton: &mut Newton) -> (Self, usize) {
         let mut best = (f64::INFINITY, self.clone());
         // On the way, the worst condition may stay the same while the others improve.
         let (mut least, mut since, mut length) = (f64::INFINITY, 0, 0.0);
@@ -116,13 +119,14 @@ impl Point {
             if measure.worst < best.0 {
                 (best, since) = ((measure.worst, self.clone()), 0);
             }
-            if best.0 < TOLERANCE || since > 20 {
+            let patience = if best.0 < NEAR { PATIENCE_NEAR } else { PATIENCE };
+            if best.0 < TOLERANCE || since > patience {
                 break;
             }
             // After a full step the next one may aim far; after a short one, at the middle first.
             let centring = if length > 0.9 { 0.05 } else { 0.5 };
             let target = (centring * measure.complementarity).max(0.1 * TOLERANCE);
-            let Some(moved) = self.step(program, target) else { break };
+            let Some(moved) = self.step(program, newton, target) else { break };
             length = moved;
             steps += 1;
         }
@@ -152,8 +156,8 @@ impl Point {
     }
 
     /// One damped step towards complementarity `target`. Returns how much of it was taken.
-    fn step(&mut self, program: &Program, target: f64) -> Option<f64> {
-        let d = self.direction(program, target)?;
+    fn step(&mut self, program: &Program, newton: &mut Newton, target: f64) -> Option<f64> {
+        let d = self.direction(program, newton, target)?;
         let length = self.longest(program, &d);
         // Too little, or not a number.
         if length.is_nan() || length < 1e-12 {
@@ -171,51 +175,35 @@ impl Point {
     ///
     ///   | -U'' + Z/X   Aᵀ  | dx     U' - Aᵀy + τ/x
     ///   |     A       -S/Y | dy  =  h - A x - τ/y
-    fn direction(&self, program: &Program, target: f64) -> Option<Self> {
+    fn direction(&self, program: &Program, newton: &mut Newton, target: f64) -> Option<Self> {
         let prices = Prices::new(program, &self.x, &self.y);
         let paths = self.x.len();
-        // The limits before the links: a limit meets one group's paths only, a link's row fills up.
-        let in_use = |&r: &usize| !program.rows[r].entries.is_empty();
-        let rows: Vec<usize> =
-            (program.links..program.rows.len()).chain(0..program.links).filter(in_use).collect();
-
-        let mut at = Triplets::default();
-        let mut right = Vec::with_capacity(paths + rows.len());
         let goal_x: Vec<f64> = (0..paths).map(|p| target * prices.rate[p] * prices.scale(p)).collect();
-        for (p, goal) in goal_x.iter().enumerate() {
-            at.add(p, p, self.z[p] / self.x[p]);
-            right.push(prices.marginal[p] - prices.path[p] + goal / self.x[p]);
-        }
-        for term in &program.terms {
-            let h = term.count * term.weight * term.utility.curvature(term.argument(&self.x));
-            for &(p, a) in &term.parts {
-                for &(q, b) in term.parts.iter().filter(|(q, _)| *q >= p) {
-                    at.add(p, q, h * a * b);
-                }
-            }
-        }
+        let of_path = |p: usize| prices.marginal[p] - prices.path[p] + goal_x[p] / self.x[p];
+        let mut right: Vec<f64> = (0..paths).map(of_path).collect();
+        let curvature = |t: &Term| t.count * t.weight * t.utility.curvature(t.argument(&self.x));
+        let curvatures: Vec<f64> = program.terms.iter().map(curvature).collect();
         let mut goal_y = vec![0.0; program.rows.len()];
-        for (i, &r) in rows.iter().enumerate() {
+        let mut slopes = Vec::with_capacity(newton.rows.len());
+        for &r in &newton.rows {
             let row = &program.rows[r];
-            for &(p, c) in &row.entries {
-                at.add(p, paths + i, c);
-            }
             let (slope, part) = if row.equal {
                 (0.0, 0.0)
             } else {
                 goal_y[r] = target * row.bound.abs() * prices.row_scale(&row.entries);
                 (self.s[r] / self.y[r], goal_y[r] / self.y[r])
             };
-            at.add(paths + i, paths + i, -slope);
+            slopes.push(slope);
             right.push(row.bound - row.used(&self.x) - part);
         }
 
-        let mut x = at.solve(&right)?;
+        let by_path = (0..paths).map(|p| self.z[p] / self.x[p]);
+        let mut x = newton.solve(program, by_path, &curvatures, &slopes, &right)?;
         let mut y = vec![0.0; program.rows.len()];
-        rows.iter().zip(x.split_off(paths)).for_each(|(&r, d)| y[r] = d);
+        newton.rows.iter().zip(x.split_off(paths)).for_each(|(&r, d)| y[r] = d);
         let z = (0..paths).map(|p| (goal_x[p] - self.z[p] * (self.x[p] + x[p])) / self.x[p]).collect();
         let mut s = vec![0.0; program.rows.len()];
-        for r in rows.into_iter().filter(|&r| !program.rows[r].equal) {
+        for &r in newton.rows.iter().filter(|&&r| !program.rows[r].equal) {
             s[r] = (goal_y[r] - self.s[r] * (self.y[r] + y[r])) / self.y[r];
         }
         Some(Self { x, y, z, s })
@@ -252,50 +240,4 @@ struct Measure {
     worst: f64,
     /// The mean of the complementarity products, relative.
     complementarity: f64,
-}
-
-/// The upper triangle of a symmetric matrix.
-#[derive(Default)]
-struct Triplets {
-    row: Vec<usize>,
-    column: Vec<usize>,
-    value: Vec<f64>,
-}
-
-impl Triplets {
-    fn add(&mut self, row: usize, column: usize, value: f64) {
-        self.row.push(row);
-        self.column.push(column);
-        self.value.push(value);
-    }
-
-    /// Solves for `right`, eliminating in the order of the rows: rates first, whose block is definite; the
-    /// rows' pivots are then at least as large as the rates make them. `None` if the matrix is singular to
-    /// working precision.
-    fn solve(self, right: &[f64]) -> Option<Vec<f64>> {
-        let n = right.len();
-        let matrix = CscMatrix::new_from_triplets(n, n, self.row, self.column, self.value);
-        let settings = QDLDLSettings {
-            perm: Some((0..n).collect()),
-            regularize_enable: false,
-            ..QDLDLSettings::default()
-        };
-        let mut factors = QDLDLFactorisation::new(&matrix, Some(settings)).ok()?;
-        let mut d = right.to_vec();
-        factors.solve(&mut d);
-        // One round of refinement: the matrix becomes ill-conditioned as the slacks vanish.
-        let mut rest = right.to_vec();
-        for c in 0..n {
-            for k in matrix.colptr[c]..matrix.colptr[c + 1] {
-                let (r, v) = (matrix.rowval[k], matrix.nzval[k]);
-                rest[r] -= v * d[c];
-                if r != c {
-                    rest[c] -= v * d[r];
-                }
-            }
-        }
-        factors.solve(&mut rest);
-        d.iter_mut().zip(&rest).for_each(|(d, r)| *d += r);
-        d.iter().all(|v| v.is_finite()).then_some(d)
-    }
 }

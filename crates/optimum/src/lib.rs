@@ -19,6 +19,7 @@ pub mod fluid;
 pub mod infeasible;
 mod interior;
 pub mod kkt;
+mod newton;
 pub mod opn;
 pub mod preferred;
 pub mod problem;

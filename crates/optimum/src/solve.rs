@@ -4,6 +4,7 @@ use crate::cone;
 use crate::infeasible::{self, Infeasible};
 use crate::interior::Point;
 use crate::kkt::Residuals;
+use crate::newton::Newton;
 use crate::problem::{Pooling, Problem, ProblemError};
 use crate::program::{Program, Row};
 use crate::utility::Utility;
@@ -218,15 +219,16 @@ fn optimise(program: &Program) -> (Point, usize) {
     let mut alpha = CONIC_ALPHA;
     let mut at = with_alpha(program, alpha);
     let rough = cone::solve(&at);
+    let mut newton = Newton::new(program);
     let (mut point, mut steps) =
         Point::near(&at, &rough.v[..program.reach.len()], &rough.multipliers[..program.rows.len()])
-            .polish(&at);
+            .polish(&at, &mut newton);
     while alpha < last {
         let next = (alpha * ALPHA_STEP).min(last);
         at = with_alpha(program, next);
         // If all α are equal, a price is a power of a rate, and changes with α as this power does.
         let y: Vec<f64> = point.y.iter().map(|&y| y.signum() * libm::pow(y.abs(), next / alpha)).collect();
-        let (next_point, more) = Point::near(&at, &point.x, &y).polish(&at);
+        let (next_point, more) = Point::near(&at, &point.x, &y).polish(&at, &mut newton);
         (point, steps) = (next_point, steps + more);
         alpha = next;
     }
