@@ -32,8 +32,9 @@ pub(super) fn share(shares: &[f64], i: usize) -> f64 {
 
 /// All paths, as the source sees them: one rate.
 pub(super) fn whole(subflows: &[Subflow]) -> Subflow {
-    let window = subflows.iter().map(|s| s.window).sum();
-    Subflow { window, ..subflows[0] }
+    let mut whole = subflows[0];
+    whole.set_window(subflows.iter().map(Subflow::window).sum());
+    whole
 }
 
 pub(super) fn heard(
@@ -47,7 +48,7 @@ pub(super) fn heard(
     // A share of the source's rounds, if the links signal per packet.
     let congestion = |links: &[usize]| {
         let signalled = any(links.iter().map(|&l| probabilities[l]));
-        congested(&Subflow { signalled, ..all }, signal)
+        congested(&all.with_signal(signalled), signal)
     };
     let own = congestion(&c.paths[0].links[..balancer.node]);
     let local: Vec<f64> =
@@ -60,7 +61,7 @@ pub(super) fn heard(
         }
     });
     let beyond: Vec<f64> = beyond.collect();
-    let weights: Vec<f64> = subflows.iter().map(|s| s.window / all.window).collect();
+    let weights: Vec<f64> = subflows.iter().map(|s| s.window() / all.window()).collect();
     let reported: f64 = (0..weights.len())
         .map(|l| {
             let farther = if balancer.feedback == Feedback::Backward { beyond[l] } else { 0.0 };

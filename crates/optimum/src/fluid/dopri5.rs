@@ -122,8 +122,10 @@ impl Step {
     fn take(&mut self, f: &impl Fn(&[f64], &mut [f64]), y: &[f64], h: f64) {
         for (stage, row) in A.iter().enumerate() {
             let (before, after) = self.k.split_at_mut(stage + 1);
-            for (i, (end, y)) in self.end.iter_mut().zip(y).enumerate() {
-                *end = row.iter().zip(&*before).fold(*y, |sum, (a, k)| sum + a * h * k[i]);
+            self.end.copy_from_slice(y);
+            for (a, k) in row.iter().zip(&*before) {
+                let part = a * h;
+                self.end.iter_mut().zip(k).for_each(|(end, k)| *end += part * k);
             }
             if stage == 4 {
                 self.sixth.copy_from_slice(&self.end);

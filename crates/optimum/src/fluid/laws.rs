@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::law::{Answer, Cut, Growth};
 use super::opportunistic::alphas;
-use super::signals_of_round::{RoundSignals, each, either, in_a_round, once_a_round};
+use super::signals_of_round::{each, either, in_a_round, once_a_round};
 use super::{Law, RateBounds, Signal};
 
 /// Cuts per round for a path without any, so that its quality can be compared with others.
@@ -17,9 +17,11 @@ pub(super) type ByPath<T> = SmallVec<[T; 8]>;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Subflow {
     /// Packets.
-    pub window: f64,
+    window: f64,
     /// Seconds.
     pub rtt: f64,
+    /// Packets a second.
+    rate: f64,
     /// The probability of the path's signal.
     pub signalled: f64,
     /// The probability that a packet is lost for other reasons.
@@ -29,8 +31,27 @@ pub(super) struct Subflow {
 }
 
 impl Subflow {
-    fn rate(&self) -> f64 {
-        self.window / self.rtt
+    /// Without signals; its alpha is `alpha`.
+    pub fn new(window: f64, rtt: f64, loss: f64, alpha: f64) -> Self {
+        Self { window, rtt, rate: window / rtt, signalled: 0.0, loss, alpha }
+    }
+
+    /// The same with a signal of this probability.
+    pub fn with_signal(self, signalled: f64) -> Self {
+        Self { signalled, ..self }
+    }
+
+    pub fn window(&self) -> f64 {
+        self.window
+    }
+
+    pub fn set_window(&mut self, window: f64) {
+        self.window = window;
+        self.rate = window / self.rtt;
+    }
+
+    pub fn rate(&self) -> f64 {
+        self.rate
     }
 }
 
@@ -75,66 +96,72 @@ pub(super) fn congested(s: &Subflow, signal: Signal) -> f64 {
 
 /// [`Answer::Signals`]: `T dw/dt = grow (growth of a round) - cuts (a cut)`.
 fn every_signal(growth: Growth, cut: Cut, subflows: &[Subflow], context: Context) -> ByPath<f64> {
-    let heard: ByPath<_> =
-        subflows.iter().map(|s| each(context.signal, s.signalled, s.loss, s.window)).collect();
-    let cuts: ByPath<f64> = heard.iter().map(|h| h.cut).collect();
-    let growths = growths(growth, subflows, &cuts);
-    let fastest = fastest(subflows);
-    let law =
-        |((s, h), growth): ((&Subflow, &RoundSignals), f64)| h.grow * growth - h.cut * taken(cut, s, fastest);
-    subflows.iter().zip(&heard).zip(growths).map(law).collect()
+    let hear = |s: &Subflow| each(context.signal, s.signalled, s.loss, s.window);
+    let growths = growths(growth, subflows, |s| hear(s).cut);
+    let law = |(s, growth): (&Subflow, f64)| {
+        let heard = hear(s);
+        heard.grow * growth - heard.cut * taken(cut, s, subflows)
+    };
+    subflows.iter().zip(growths).map(law).collect()
 }
 
 /// [`Answer::Rounds`]: marks once a round; losses halve the window.
 fn once_each_round(growth: Growth, cut: Cut, subflows: &[Subflow], context: Context) -> ByPath<f64> {
-    let heard: ByPath<_> =
-        subflows.iter().map(|s| once_a_round(context.signal, s.signalled, s.window)).collect();
-    let cuts: ByPath<f64> = heard.iter().map(|h| h.cut).collect();
-    let growths = growths(growth, subflows, &cuts);
-    let fastest = fastest(subflows);
-    let law = |((s, h), growth): ((&Subflow, &RoundSignals), f64)| {
+    let hear = |s: &Subflow| once_a_round(context.signal, s.signalled, s.window);
+    let growths = growths(growth, subflows, |s| hear(s).cut);
+    let law = |(s, growth): (&Subflow, f64)| {
+        let heard = hear(s);
         let lost = each(Signal::PerPacket, 0.0, s.loss, s.window);
-        lost.grow * h.grow * growth - h.cut * taken(cut, s, fastest) - lost.cut * s.window / 2.0
+        lost.grow * heard.grow * growth - heard.cut * taken(cut, s, subflows) - lost.cut * s.window / 2.0
     };
-    subflows.iter().zip(&heard).zip(growths).map(law).collect()
+    subflows.iter().zip(growths).map(law).collect()
 }
 
-/// What a round without a signal adds to each window; `cuts` are those of a round.
-pub(super) fn growths(growth: Growth, subflows: &[Subflow], cuts: &[f64]) -> ByPath<f64> {
+/// What a round without a signal adds to each window; `cuts` are a path's in a round.
+pub(super) fn growths(growth: Growth, subflows: &[Subflow], cuts: impl Fn(&Subflow) -> f64) -> ByPath<f64> {
+    fn of_each(subflows: &[Subflow], of: impl Fn(&Subflow) -> f64) -> ByPath<f64> {
+        subflows.iter().map(of).collect()
+    }
     let total = total_rate(subflows);
-    let top = fastest(subflows) / total;
-    let windows: f64 = subflows.iter().map(|s| s.window).sum();
-    let linked = linked_increase(subflows);
-    let opportunistic = if growth == Growth::Opportunistic {
-        let windows: ByPath<f64> = subflows.iter().map(|s| s.window).collect();
-        let qualities =
-            subflows.iter().zip(cuts).map(|(s, cut)| s.window / cut.max(RAREST) / (s.rtt * s.rtt));
-        alphas(&windows, &qualities.collect::<ByPath<_>>())
-    } else {
-        ByPath::new()
-    };
-    let of = |(i, s): (usize, &Subflow)| {
-        let share = s.rate() / total;
-        match growth {
-            Growth::Separate { weight } => weight,
-            Growth::Linked => (s.window * linked).min(1.0),
-            Growth::Opportunistic => share * share + opportunistic[i],
-            // share^2 (1 + a)/2 (4 + a)/5 with a = top/share; share may be too small to divide by.
-            Growth::Balanced => (share + top) * (4.0 * share + top) / 10.0,
-            Growth::Shared => share,
-            Growth::Larger { weight } => share.max(weight),
-            Growth::ByShortest => s.window / (total * shortest(subflows)),
-            Growth::ByWindow => s.window / windows,
+    match growth {
+        Growth::Separate { weight } => ByPath::from_elem(weight, subflows.len()),
+        Growth::Linked => {
+            let linked = linked_increase(subflows);
+            of_each(subflows, |s| (s.window * linked).min(1.0))
         }
-    };
-    subflows.iter().enumerate().map(of).collect()
+        Growth::Opportunistic => {
+            let windows: ByPath<f64> = subflows.iter().map(|s| s.window).collect();
+            let qualities = subflows.iter().map(|s| s.window / cuts(s).max(RAREST) / (s.rtt * s.rtt));
+            let alphas = alphas(&windows, &qualities.collect::<ByPath<_>>());
+            let shares = subflows.iter().map(|s| s.rate() / total);
+            shares.zip(alphas).map(|(share, alpha)| share * share + alpha).collect()
+        }
+        Growth::Balanced => {
+            // share^2 (1 + a)/2 (4 + a)/5 with a = top/share; share may be too small to divide by.
+            let top = fastest(subflows) / total;
+            of_each(subflows, |s| {
+                let share = s.rate() / total;
+                (share + top) * (4.0 * share + top) / 10.0
+            })
+        }
+        Growth::Shared => of_each(subflows, |s| s.rate() / total),
+        Growth::Larger { weight } => of_each(subflows, |s| (s.rate() / total).max(weight)),
+        Growth::ByShortest => {
+            let all = total * shortest(subflows);
+            of_each(subflows, |s| s.window / all)
+        }
+        Growth::ByWindow => {
+            let windows: f64 = subflows.iter().map(|s| s.window).sum();
+            of_each(subflows, |s| s.window / windows)
+        }
+    }
 }
 
-/// What a signal takes from a window; `fastest` is the largest rate of the connection's paths.
-pub(super) fn taken(cut: Cut, s: &Subflow, fastest: f64) -> f64 {
+/// What a signal takes from a window; `subflows` are the connection's.
+pub(super) fn taken(cut: Cut, s: &Subflow, subflows: &[Subflow]) -> f64 {
     match cut {
         Cut::Part { factor, divisor } => factor * s.window / divisor,
-        Cut::Balanced => s.window / 2.0 * (fastest / s.rate()).min(1.5),
+        Cut::Balanced => s.window / 2.0 * (fastest(subflows) / s.rate()).min(1.5),
         Cut::Marked { .. } => s.alpha * s.window / 2.0,
     }
 }

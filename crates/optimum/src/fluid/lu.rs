@@ -49,7 +49,8 @@ impl Matrix {
             for row in begin + 1..n {
                 let (above, own) = self.elements.split_at_mut(row * n);
                 let (factors, rest) = own[begin..n].split_at_mut(end - begin);
-                for (i, factor) in factors.iter().enumerate().take(row - begin) {
+                // A network's matrix is mostly 0.
+                for (i, factor) in factors.iter().enumerate().take(row - begin).filter(|(_, f)| **f != 0.0) {
                     let pivot_row = &above[(begin + i) * n..][..n];
                     subtract(rest, *factor, &pivot_row[end..]);
                 }
@@ -85,7 +86,7 @@ impl Matrix {
             let inverse = 1.0 / self[(k, k)];
             let (above, below) = self.elements.split_at_mut((k + 1) * n);
             let pivot_row = &above[k * n..][k + 1..end];
-            for (row, x_row) in below.chunks_exact_mut(n).zip(k + 1..) {
+            for (row, x_row) in below.chunks_exact_mut(n).zip(k + 1..).filter(|(row, _)| row[k] != 0.0) {
                 let factor = row[k] * inverse;
                 row[k] = factor;
                 subtract(&mut row[k + 1..end], factor, pivot_row);

@@ -26,6 +26,7 @@
 //! MCC-CoS with bounds.
 
 mod balance;
+mod columns;
 mod controller;
 mod dopri5;
 mod law;

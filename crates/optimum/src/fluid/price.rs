@@ -29,13 +29,16 @@ pub(super) struct Price {
     capacity_pps: f64,
     /// T w, seconds.
     pub time_s: f64,
+    /// k, per second.
+    gain: f64,
 }
 
 impl Price {
     /// For a link used by `subflows` subflows, at least one, with a mean RTT of `rtt_s` seconds.
     pub fn new(capacity_pps: f64, subflows: usize, rtt_s: f64) -> Self {
         let window = (capacity_pps * rtt_s / subflows as f64).max(1.0);
-        Self { capacity_pps, time_s: rtt_s * window }
+        let time_s = rtt_s * window;
+        Self { capacity_pps, time_s, gain: (2.0 + PROPORTIONAL) / time_s }
     }
 
     /// The odds of a signal at `z` under a load.
@@ -50,7 +53,7 @@ impl Price {
     pub fn change(&self, odds: Odds, load_pps: f64) -> f64 {
         let excess = (load_pps - self.capacity_pps) / self.capacity_pps;
         let excess = if excess > 0.0 { excess / (1.0 + odds.now) } else { excess };
-        (2.0 + PROPORTIONAL) / self.time_s * (excess + BARRIER / odds.when_full - CEILING * odds.now)
+        self.gain * (excess + BARRIER / odds.when_full - CEILING * odds.now)
     }
 }
 

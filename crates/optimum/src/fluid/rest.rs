@@ -8,6 +8,7 @@
 //! found, as it does for the motion. And an unstable rest point, which the motion would leave at the smallest
 //! push, can be found too.
 
+use super::columns::Columns;
 use super::lu::Matrix;
 use super::solve::UNMOVED;
 use super::system::System;
@@ -52,12 +53,13 @@ pub(super) fn find(system: &System, y: &mut Vec<f64>, settled: f64) -> bool {
 
 fn search(system: &System, y: &mut Vec<f64>, settled: f64) -> bool {
     let n = y.len();
+    let columns = Columns::new(system);
     let mut slope = vec![0.0; n];
     let mut residual = system.derivative(y, &mut slope);
     let (mut step, mut goal, mut tries) = (FIRST, residual, 0);
     while residual >= settled {
         let times = system.natural_times(y);
-        let jacobian = jacobian(system, y, &slope, &times);
+        let jacobian = jacobian(system, &columns, y, &slope, &times);
         loop {
             tries += 1;
             if tries > PATIENCE {
@@ -86,17 +88,19 @@ fn search(system: &System, y: &mut Vec<f64>, settled: f64) -> bool {
 }
 
 /// -T J, with differences instead of derivatives.
-fn jacobian(system: &System, y: &[f64], slope: &[f64], times: &[f64]) -> Matrix {
+fn jacobian(system: &System, columns: &Columns, y: &[f64], slope: &[f64], times: &[f64]) -> Matrix {
     let n = y.len();
     let mut nudged = y.to_vec();
     let mut moved = vec![0.0; n];
     let mut matrix = Matrix::zeros(n);
-    for j in 0..n {
-        nudged[j] = y[j] + NUDGE;
+    for together in &columns.together {
+        together.iter().for_each(|&j| nudged[j] = y[j] + NUDGE);
         system.derivative(&nudged, &mut moved);
-        nudged[j] = y[j];
-        for i in 0..n {
-            matrix[(i, j)] = -times[i] * (moved[i] - slope[i]) / NUDGE;
+        for &j in together {
+            nudged[j] = y[j];
+            for &i in &columns.rows[j] {
+                matrix[(i, j)] = -times[i] * (moved[i] - slope[i]) / NUDGE;
+            }
         }
     }
     matrix

@@ -191,8 +191,8 @@ impl Fluid {
         };
         State {
             time_s,
-            rates_bps: each(|s| s.window / s.rtt, bits),
-            windows_pkts: each(|s| s.window, 1.0),
+            rates_bps: each(|s| s.rate(), bits),
+            windows_pkts: each(|s| s.window(), 1.0),
             path_probabilities: each(|s| s.signalled, 1.0),
             link_probabilities: view.probabilities.clone(),
             loads_bps: view.loads.iter().map(|l| l * bits).collect(),

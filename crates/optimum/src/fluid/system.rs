@@ -2,6 +2,8 @@
 //!
 //! Windows are kept as logarithms: they stay positive, and the solver's tolerance is relative.
 
+use std::ops::Range;
+
 use super::balance;
 use super::laws::{Context, Subflow, alpha_gain, changes, holnet};
 use super::network::{Connection, FluidError, Link, Network, Path};
@@ -23,6 +25,8 @@ pub(super) struct System {
     /// Where each connection's unknowns begin.
     offsets: Vec<usize>,
     first_price: usize,
+    /// How many paths all connections have.
+    paths: usize,
 }
 
 /// A network's state in its own terms; rates in packets per second.
@@ -44,7 +48,8 @@ impl System {
             offsets.push(next);
             next += unknowns(c);
         }
-        let mut system = Self { prices: Vec::new(), offsets, first_price: next, network };
+        let paths = network.connections.iter().map(|c| c.paths.len()).sum();
+        let mut system = Self { prices: Vec::new(), offsets, first_price: next, paths, network };
         system.prices = system.prices_of_links();
         Ok(system)
     }
@@ -91,13 +96,12 @@ impl System {
     pub fn view(&self, y: &[f64]) -> View {
         let links = self.network.links.len();
         let mut loads = vec![0.0; links];
-        let mut subflows: Vec<Subflow> = Vec::with_capacity(self.paths().count());
-        for (c, &offset) in self.network.connections.iter().zip(&self.offsets) {
-            let own = &y[offset..offset + unknowns(c)];
-            for (i, path) in c.paths.iter().enumerate() {
-                let s = subflow(c, own, i);
-                path.links.iter().for_each(|&l| loads[l] += s.window / s.rtt);
-                subflows.push(s);
+        let mut subflows: Vec<Subflow> = Vec::with_capacity(self.paths);
+        for (c, connection) in self.network.connections.iter().enumerate() {
+            let first = subflows.len();
+            subflows.extend(unsignalled(connection, &y[self.unknowns_of(c)]));
+            for (path, s) in connection.paths.iter().zip(&subflows[first..]) {
+                path.links.iter().for_each(|&l| loads[l] += s.rate());
             }
         }
         let mut odds = vec![Odds::default(); links];
@@ -121,47 +125,71 @@ impl System {
     pub fn derivative(&self, y: &[f64], dy: &mut [f64]) -> f64 {
         let view = self.view(y);
         let mut residual: f64 = 0.0;
-        let mut note = |change: f64| residual = residual.max(change.abs());
-        let context = Context { signal: self.network.signal, packet_bits: self.packet_bits() };
         let mut left = &view.subflows[..];
-        for (c, &offset) in self.network.connections.iter().zip(&self.offsets) {
-            let (own, rest) = left.split_at(c.paths.len());
+        for (c, connection) in self.network.connections.iter().enumerate() {
+            let (own, rest) = left.split_at(connection.paths.len());
             left = rest;
-            let dy = &mut dy[offset..offset + unknowns(c)];
-            if let Some(balancer) = &c.balancer {
-                let heard = balance::heard(balancer, c, own, &view.probabilities, self.network.signal);
-                let whole = balance::whole(own);
-                let change = holnet(&c.scheme, &[whole], &[heard.free], context.packet_bits)[0];
-                let change = floored(change, whole.window, c.min_window_pkts);
-                dy[0] = change / (whole.rtt * whole.window);
-                note(change);
-                for (i, moved) in heard.shares.iter().enumerate() {
-                    dy[1 + i] = moved / whole.rtt;
-                    note(*moved);
-                }
-                continue;
-            }
-            let total: f64 = own.iter().map(|s| s.window / s.rtt).sum();
-            let changes = changes(&c.scheme, own, context);
-            for (i, (s, change)) in own.iter().zip(changes).enumerate() {
-                let change = floored(change, s.window, c.min_window_pkts);
-                dy[i] = change / (s.rtt * s.window);
-                if s.window / s.rtt > GIVEN_UP * total {
-                    note(change);
-                }
-                if let Some(g) = alpha_gain(&c.scheme) {
-                    let change = g * (s.signalled - s.alpha);
-                    dy[own.len() + i] = change / s.rtt;
-                    note(change);
-                }
-            }
+            residual = residual.max(self.motion(c, own, &view.probabilities, &mut dy[self.unknowns_of(c)]));
         }
         for (l, price) in self.prices.iter().enumerate() {
-            let change = price.as_ref().map_or(0.0, |p| p.change(view.odds[l], view.loads[l]));
+            let Some(price) = price else {
+                dy[self.first_price + l] = 0.0;
+                continue;
+            };
+            let change = price.change(view.odds[l], view.loads[l]);
             dy[self.first_price + l] = change;
-            note(change * price.as_ref().map_or(0.0, |p| p.time_s));
+            residual = residual.max((change * price.time_s).abs());
         }
         residual
+    }
+
+    /// dy/dt of connection `c` into `dy`, which has its unknowns alone; returns their largest change as
+    /// [`Self::derivative`] does. `subflows` are its own, with their signals.
+    fn motion(&self, c: usize, subflows: &[Subflow], probabilities: &[f64], dy: &mut [f64]) -> f64 {
+        let c = &self.network.connections[c];
+        let mut residual: f64 = 0.0;
+        let mut note = |change: f64| residual = residual.max(change.abs());
+        let context = Context { signal: self.network.signal, packet_bits: self.packet_bits() };
+        if let Some(balancer) = &c.balancer {
+            let heard = balance::heard(balancer, c, subflows, probabilities, self.network.signal);
+            let whole = balance::whole(subflows);
+            let change = holnet(&c.scheme, &[whole], &[heard.free], context.packet_bits)[0];
+            let change = floored(change, whole.window(), c.min_window_pkts);
+            dy[0] = change / (whole.rtt * whole.window());
+            note(change);
+            for (i, moved) in heard.shares.iter().enumerate() {
+                dy[1 + i] = moved / whole.rtt;
+                note(*moved);
+            }
+            return residual;
+        }
+        let total: f64 = subflows.iter().map(Subflow::rate).sum();
+        let changes = changes(&c.scheme, subflows, context);
+        let gain = alpha_gain(&c.scheme);
+        for (i, (s, change)) in subflows.iter().zip(changes).enumerate() {
+            let change = floored(change, s.window(), c.min_window_pkts);
+            dy[i] = change / (s.rtt * s.window());
+            if s.rate() > GIVEN_UP * total {
+                note(change);
+            }
+            if let Some(g) = gain {
+                let change = g * (s.signalled - s.alpha);
+                dy[subflows.len() + i] = change / s.rtt;
+                note(change);
+            }
+        }
+        residual
+    }
+
+    /// Where connection `c` has its unknowns.
+    pub fn unknowns_of(&self, c: usize) -> Range<usize> {
+        let end = self.offsets.get(c + 1).copied().unwrap_or(self.first_price);
+        self.offsets[c]..end
+    }
+
+    /// Where link `l`'s price is among the unknowns.
+    pub fn place_of_price(&self, l: usize) -> usize {
+        self.first_price + l
     }
 
     /// The time in which each unknown moves by about one when everything is far from rest, seconds: a round
@@ -184,7 +212,7 @@ impl System {
     /// The largest difference of a path's rate between two states, as a share of its connection's.
     pub fn moved(&self, before: &[f64], after: &[f64]) -> f64 {
         let (before, after) = (self.view(before).subflows, self.view(after).subflows);
-        let mut paths = before.iter().zip(&after).map(|(b, a)| [b, a].map(|s| s.window / s.rtt));
+        let mut paths = before.iter().zip(&after).map(|(b, a)| [b, a].map(Subflow::rate));
         let moved = |c: &Connection| {
             let (moved, total) = paths
                 .by_ref()
@@ -217,17 +245,19 @@ fn unknowns(c: &Connection) -> usize {
     }
 }
 
-/// Path `i` of a connection whose unknowns are `y`; its signals are filled in later.
-fn subflow(c: &Connection, y: &[f64], i: usize) -> Subflow {
-    let path = &c.paths[i];
-    let (window, rtt) = if c.balancer.is_some() {
-        let rtt = c.paths.iter().map(|p| rtt(p.rtt_ps)).fold(f64::INFINITY, f64::min);
-        (libm::exp(y[0]) * balance::share(&y[1..], i), rtt)
-    } else {
-        (libm::exp(y[i]), rtt(path.rtt_ps))
-    };
-    let alpha = alpha_gain(&c.scheme).map_or(0.0, |_| y[c.paths.len() + i]);
-    Subflow { window, rtt, signalled: 0.0, loss: path.loss, alpha }
+/// The paths of a connection with the unknowns `y`; their signals are filled in later.
+fn unsignalled<'a>(c: &'a Connection, y: &'a [f64]) -> impl Iterator<Item = Subflow> + 'a {
+    let balancer = c.balancer.is_some();
+    let shortest = c.paths.iter().map(|p| rtt(p.rtt_ps)).fold(f64::INFINITY, f64::min);
+    // Alphas come after the windows, shares after the only one.
+    let (windows, rest) = y.split_at(if balancer { 1 } else { c.paths.len() });
+    c.paths.iter().enumerate().map(move |(i, path)| {
+        if balancer {
+            return Subflow::new(libm::exp(windows[0]) * balance::share(rest, i), shortest, path.loss, 0.0);
+        }
+        let alpha = rest.get(i).copied().unwrap_or(0.0);
+        Subflow::new(libm::exp(windows[i]), rtt(path.rtt_ps), path.loss, alpha)
+    })
 }
 
 /// A change in a round that would take a window below its floor fades over the last part above it.

@@ -37,13 +37,8 @@ const FIRST_WINDOW: f64 = 10.0;
 impl Walk {
     /// Windows do not fall below `floor` packets; `paths` have an RTT, seconds, and the probability of a signal.
     pub fn new(law: Law, signal: Signal, packet_bits: f64, floor: f64, paths: &[(f64, f64)]) -> Self {
-        let subflow = |&(rtt, signalled): &(f64, f64)| Subflow {
-            window: FIRST_WINDOW,
-            rtt,
-            signalled,
-            loss: 0.0,
-            alpha: 1.0,
-        };
+        let subflow =
+            |&(rtt, signalled): &(f64, f64)| Subflow::new(FIRST_WINDOW, rtt, 0.0, 1.0).with_signal(signalled);
         let sender =
             |_| Sender { before: 0.0, outstanding: 0.0, acked: 0.0, marked: 0.0, round: FIRST_WINDOW };
         let senders = paths.iter().map(sender).collect();
@@ -54,8 +49,7 @@ impl Walk {
     fn growth(&self, i: usize) -> f64 {
         match self.law {
             Law::Window { growth, .. } => {
-                let cuts = self.subflows.iter().map(|s| once_a_round(self.signal, s.signalled, s.window).cut);
-                growths(growth, &self.subflows, &cuts.collect::<ByPath<_>>())[i]
+                growths(growth, &self.subflows, |s| once_a_round(self.signal, s.signalled, s.window()).cut)[i]
             }
             _ => self.sliding(1.0)[i],
         }
@@ -64,10 +58,7 @@ impl Walk {
     /// What a signal takes from window `i`, packets.
     fn cut(&self, i: usize) -> f64 {
         match self.law {
-            Law::Window { cut, .. } => {
-                let fastest = self.subflows.iter().map(|s| s.window / s.rtt).fold(0.0, f64::max);
-                taken(cut, &self.subflows[i], fastest)
-            }
+            Law::Window { cut, .. } => taken(cut, &self.subflows[i], &self.subflows),
             _ => -self.sliding(0.0)[i],
         }
     }
@@ -87,14 +78,14 @@ impl Walk {
             if let Some(g) = alpha_gain(law) {
                 s.alpha += g * (sender.marked / sender.acked - s.alpha);
             }
-            (sender.acked, sender.marked, sender.round) = (0.0, 0.0, s.window);
+            (sender.acked, sender.marked, sender.round) = (0.0, 0.0, s.window());
         }
     }
 }
 
 impl Connection for Walk {
     fn window(&self, i: usize) -> f64 {
-        self.subflows[i].window
+        self.subflows[i].window()
     }
 
     fn window_before_cut(&self, i: usize) -> Option<f64> {
@@ -108,13 +99,14 @@ impl Connection for Walk {
         if outstanding > 0.0 {
             return;
         }
-        let window = self.subflows[i].window;
+        let window = self.subflows[i].window();
         if signalled {
             (self.senders[i].before, self.senders[i].outstanding) = (window, window - 1.0);
-            self.subflows[i].window = (window - self.cut(i)).max(self.floor.min(window));
+            let cut = (window - self.cut(i)).max(self.floor.min(window));
+            self.subflows[i].set_window(cut);
         } else {
-            self.subflows[i].window =
-                (window + (self.growth(i) / window).min(1.0)).max(self.floor.min(window));
+            let grown = (window + (self.growth(i) / window).min(1.0)).max(self.floor.min(window));
+            self.subflows[i].set_window(grown);
         }
     }
 }
