@@ -13,7 +13,13 @@
 
 use tresse_units::{Stream, Time};
 
-use crate::tasks::{Graph, GraphError, MOST_FLOWS, Task, Tasks};
+use crate::tasks::{Graph, GraphError, MOST_FLOWS, Task};
+
+mod order;
+mod source;
+
+use order::Order;
+pub use source::CollectiveSource;
 
 /// What a collective does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,43 +133,12 @@ pub fn shuffled(mut ranks: Vec<u32>, seed: u64) -> Vec<u32> {
     ranks
 }
 
-/// The size of part `i` of `n` of something.
-fn part(bytes: u64, n: u64, i: u64) -> u64 {
-    let end = |i: u64| (u128::from(bytes) * u128::from(i) / u128::from(n)) as u64;
-    end(i + 1) - end(i)
-}
-
 /// The tasks that a collective in a larger graph waits for, and those that wait for it: one for each rank, in
 /// order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ends<'a> {
     pub begin: &'a [u32],
     pub end: &'a [u32],
-}
-
-/// A graph into which a collective is drawn, from the task `first` on.
-struct Draft<'a> {
-    graph: &'a mut Graph,
-    first: u32,
-    ends: Option<Ends<'a>>,
-}
-
-impl Draft<'_> {
-    /// The rank takes part from this message on.
-    fn begins(&mut self, task: u32, from: u64) {
-        if let Some(ends) = self.ends {
-            self.graph.after(task, ends.begin[from as usize]);
-        }
-    }
-
-    /// This message is among the last ones of both ranks.
-    fn ends(&mut self, task: u32, from: u64, to: u64) {
-        for rank in [from, to] {
-            if let Some(ends) = self.ends {
-                self.graph.after(ends.end[rank as usize], task);
-            }
-        }
-    }
 }
 
 impl Collective {
@@ -194,10 +169,8 @@ impl Collective {
     ///
     /// # Errors
     /// If it is inconsistent, is too small to be cut, or has more flows than [`MOST_FLOWS`].
-    pub fn tasks(&self) -> Result<Tasks, CollectiveError> {
-        let mut graph = Graph::new();
-        self.draw(&mut graph, None)?;
-        Ok(graph.tasks(self.iterations, self.compute)?)
+    pub fn source(&self) -> Result<CollectiveSource, CollectiveError> {
+        CollectiveSource::new(self.clone())
     }
 
     /// Draws the messages, once, into a graph with other tasks: a rank takes part when its task of `begin` is
@@ -205,24 +178,21 @@ impl Collective {
     /// arrived.
     ///
     /// # Errors
-    /// As [`tasks`](Self::tasks).
+    /// As [`source`](Self::source).
     pub(crate) fn join(&self, graph: &mut Graph, ends: Ends) -> Result<(), CollectiveError> {
-        self.draw(graph, Some(ends))
-    }
-
-    fn draw(&self, graph: &mut Graph, ends: Option<Ends>) -> Result<(), CollectiveError> {
         self.check()?;
-        let mut draft = Draft { first: graph.len(), graph, ends };
-        let steps = self.ranks.len() as u64 - 1;
-        match self.operation {
-            Operation::RingAllReduce => self.ring(&mut draft, 2 * steps)?,
-            Operation::AllGather | Operation::ReduceScatter => self.ring(&mut draft, steps)?,
-            Operation::AllToAll => self.rotations(&mut draft)?,
-            Operation::TreeAllReduce => {
-                self.up(&mut draft)?;
-                self.down(&mut draft, true)?;
+        let (order, first) = (Order::new(self), graph.len());
+        for number in 0..order.len() {
+            let message = order.message(number);
+            let [from, to] = [message.from, message.to].map(|rank| self.ranks[rank as usize]);
+            let task = graph.add(Task { job: Some(0), ..Task::message(from, to, message.bytes) })?;
+            if order.begins(number) {
+                graph.after(task, ends.begin[message.from as usize]);
             }
-            Operation::Broadcast => self.down(&mut draft, false)?,
+            for rank in [message.from, message.to].into_iter().filter(|_| order.ends(number)) {
+                graph.after(ends.end[rank as usize], task);
+            }
+            order.before(number).for_each(|before| graph.after(task, first + before as u32));
         }
         Ok(())
     }
@@ -243,7 +213,6 @@ impl Collective {
             (Operation::AllToAll, ..) | (_, _, None) => {}
             (operation, ..) => return Err(CollectiveError::Parallel(operation.name())),
         }
-        // Before the graph is built: it might not fit.
         let flows = self.messages() * u128::from(self.iterations.max(1));
         if flows > u128::from(MOST_FLOWS) {
             let flows = u64::try_from(flows).unwrap_or(u64::MAX);
@@ -257,115 +226,9 @@ impl Collective {
             let parts = blocks * u64::from(self.chunks);
             return Err(CollectiveError::TooSmall { bytes: self.bytes, parts });
         }
-        Ok(())
-    }
-
-    fn send(&self, draft: &mut Draft, from: u64, to: u64, bytes: u64) -> Result<u32, GraphError> {
-        let (from, to) = (self.ranks[from as usize], self.ranks[to as usize]);
-        draft.graph.add(Task { job: Some(0), ..Task::message(from, to, bytes) })
-    }
-
-    /// In step s rank r sends block r - s to its right: the one that it got in the previous step, with its
-    /// own added while sums are computed. As with MPI_Sendrecv, it continues when it has received the next
-    /// one and its own has arrived.
-    fn ring(&self, draft: &mut Draft, steps: u64) -> Result<(), GraphError> {
-        let (n, chunks) = (self.ranks.len() as u64, u64::from(self.chunks));
-        let first = draft.first;
-        let number = |step: u64, rank: u64, chunk: u64| first + ((step * n + rank) * chunks + chunk) as u32;
-        for step in 0..steps {
-            for rank in 0..n {
-                let block = part(self.bytes, n, (rank + 2 * n - step) % n);
-                for chunk in 0..chunks {
-                    let to = (rank + 1) % n;
-                    let task = self.send(draft, rank, to, part(block, chunks, chunk))?;
-                    if step == 0 {
-                        draft.begins(task, rank);
-                    }
-                    if step == steps - 1 {
-                        draft.ends(task, rank, to);
-                    }
-                    if step > 0 {
-                        draft.graph.after(task, number(step - 1, (rank + n - 1) % n, chunk));
-                        draft.graph.after(task, number(step - 1, rank, chunk));
-                    }
-                }
-            }
+        if self.iterations == 0 {
+            return Err(GraphError::NoIterations.into());
         }
         Ok(())
     }
-
-    /// In rotation s rank r sends to r + s. If limited, each of `parallel` lanes sends its next message when
-    /// its last one has arrived.
-    fn rotations(&self, draft: &mut Draft) -> Result<(), GraphError> {
-        let n = self.ranks.len() as u64;
-        for rotation in 1..n {
-            for rank in 0..n {
-                let to = (rank + rotation) % n;
-                let task = self.send(draft, rank, to, part(self.bytes, n, to))?;
-                draft.begins(task, rank);
-                draft.ends(task, rank, to);
-                if let Some(lanes) = self.parallel.map(u64::from).filter(|&lanes| rotation > lanes) {
-                    let before = draft.first + ((rotation - lanes - 1) * n + rank) as u32;
-                    draft.graph.after(task, before);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Sums go up: a rank sends a chunk to its parent when it has it from its children, and the previous
-    /// chunk has arrived.
-    fn up(&self, draft: &mut Draft) -> Result<(), GraphError> {
-        let (n, chunks) = (self.ranks.len() as u64, u64::from(self.chunks));
-        for chunk in 0..chunks {
-            for child in 1..n {
-                let task = self.send(draft, child, parent(child), part(self.bytes, chunks, chunk))?;
-                draft.begins(task, child);
-                draft.ends(task, child, parent(child));
-                for grandchild in children(child, n) {
-                    draft.graph.after(task, draft.first + (chunk * (n - 1) + grandchild - 1) as u32);
-                }
-                if chunk > 0 {
-                    draft.graph.after(task, task - (n - 1) as u32);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Results come down: a rank sends a chunk to a child when it has it itself, and the child has the
-    /// previous one.
-    fn down(&self, draft: &mut Draft, summed: bool) -> Result<(), GraphError> {
-        let (n, chunks) = (self.ranks.len() as u64, u64::from(self.chunks));
-        let (up, down) = (draft.first, draft.graph.len());
-        for chunk in 0..chunks {
-            let before = (chunk * (n - 1)) as u32;
-            for child in 1..n {
-                let from = parent(child);
-                let task = self.send(draft, from, child, part(self.bytes, chunks, chunk))?;
-                draft.begins(task, from);
-                draft.ends(task, from, child);
-                if from > 0 {
-                    draft.graph.after(task, down + before + from as u32 - 1);
-                } else if summed {
-                    for of_root in children(0, n) {
-                        draft.graph.after(task, up + before + of_root as u32 - 1);
-                    }
-                }
-                if chunk > 0 {
-                    draft.graph.after(task, task - (n - 1) as u32);
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The parent of a rank other than the first: ranks are in the tree as in a heap.
-fn parent(rank: u64) -> u64 {
-    (rank - 1) / 2
-}
-
-fn children(rank: u64, n: u64) -> impl Iterator<Item = u64> {
-    (2 * rank + 1..2 * rank + 3).filter(move |&child| child < n)
 }

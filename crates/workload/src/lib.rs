@@ -35,7 +35,7 @@ mod tasks;
 mod trace;
 
 pub use arrivals::{ArrivalConfig, Gaps};
-pub use collective::{Collective, CollectiveError, Operation, shuffled, strided};
+pub use collective::{Collective, CollectiveError, CollectiveSource, Operation, shuffled, strided};
 pub use distribution::{BadDistribution, CLASSES, Distribution, ReadDistribution};
 pub use goal::{BinaryGoalError, Goal, GoalError};
 pub use host_split::host_split;

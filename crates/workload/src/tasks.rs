@@ -1,7 +1,7 @@
 //! Messages that wait for each other: a graph of tasks as a workload.
 //!
-//! A [`Graph`] is filled task by task and then turned into [`Tasks`], which are a [`Source`]. Flow files,
-//! collectives and traces are graphs. A task takes some 40 bytes and a dependency 4, 12 while the graph is
+//! A [`Graph`] is filled task by task and then turned into [`Tasks`], which are a [`Source`]. Flow files and
+//! traces are graphs, with the collectives in traces. A task takes some 40 bytes and a dependency 4, 12 while the graph is
 //! built, so 10^7 tasks fit in a gigabyte.
 
 use std::cmp::Reverse;

@@ -98,7 +98,7 @@ fn a_collective_is_that_of_the_pattern_of_its_name() {
             iterations: 1,
             compute: 0,
         };
-        let own = NET.run(&mut own.tasks().unwrap());
+        let own = NET.run(&mut own.source().unwrap());
         let as_trace = alone(kind, 8, brings);
         let messages = |r: &Run| -> Vec<_> {
             r.flows.iter().map(|f| (f.at, f.start.from, f.start.to, f.start.bytes)).collect()

@@ -14,7 +14,7 @@ fn collective(operation: Operation, n: u32, bytes: u64) -> Collective {
 }
 
 fn run(c: &Collective, net: Ideal) -> Run {
-    net.run(&mut c.tasks().unwrap())
+    net.run(&mut c.source().unwrap())
 }
 
 /// The bytes that each rank sends, by host.
@@ -96,7 +96,7 @@ fn an_iteration_is_a_job_and_ranks_compute_between_two() {
     let at = |i: u64| i * (took + 5000);
     assert_eq!(jobs, [(0, at(0), took, 24), (1, at(1), took, 24), (2, at(2), took, 24)]);
     assert!(r.flows.iter().all(|f| f.start.job == Some(f.start.round)));
-    assert_eq!(c.tasks().unwrap().messages() * 3, 72);
+    assert_eq!(c.messages() * 3, 72);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn ranks_may_be_any_hosts_in_any_order() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let refused = |c: Collective| c.tasks().unwrap_err();
+    let refused = |c: Collective| c.source().unwrap_err();
     let ring = |n, bytes| collective(RingAllReduce, n, bytes);
     assert_eq!(refused(ring(1, 100)), CollectiveError::Alone);
     assert_eq!(refused(Collective { ranks: vec![3, 1, 3], ..ring(0, 9) }), CollectiveError::Twice(3));
@@ -128,7 +128,7 @@ fn what_cannot_be_is_refused() {
     assert_eq!(refused(chunks), CollectiveError::Chunks);
     let small = Collective { chunks: 3, ..ring(4, 11) };
     assert_eq!(refused(small), CollectiveError::TooSmall { bytes: 11, parts: 12 });
-    assert!(Collective { chunks: 3, ..ring(4, 12) }.tasks().is_ok());
+    assert!(Collective { chunks: 3, ..ring(4, 12) }.source().is_ok());
     // At once, not after it has filled the memory.
     let huge = Collective { chunks: 1000, ..ring(10_000, 1 << 50) };
     assert!(matches!(refused(huge), CollectiveError::Graph(GraphError::TooManyFlows(_))));
@@ -148,7 +148,7 @@ fn data_flow(
     let underway = std::cell::RefCell::new(BTreeMap::new());
     let cell = std::cell::RefCell::new(&mut held);
     net.run_with(
-        &mut c.tasks().unwrap(),
+        &mut c.source().unwrap(),
         |start| {
             let part = carries(start);
             let cargo = cell.borrow()[start.from as usize].get(&part).cloned().unwrap_or_default();

@@ -104,16 +104,17 @@ impl Keys for Collective {
             let message = too_large(collective.largest_message(), at.most());
             return Err(at.wrong("size", &format!("a message of {message}")));
         }
-        let tasks = collective.tasks().map_err(|e| at.wrong(key(&e), &e.to_string()))?;
-        let flow_counts = FlowCounts { in_all: messages as u64, ..FlowCounts::of_tasks(&tasks) };
+        let source = collective.source().map_err(|e| at.wrong(key(&e), &e.to_string()))?;
+        let flow_counts =
+            FlowCounts { at_once: source.first_messages(), staying: source.pairs(), in_all: messages as u64 };
         let pattern = if self.shuffle == Some(true) {
             Pattern::new(move |seed| {
                 let ranks = workload::shuffled(collective.ranks.clone(), seed);
                 let shuffled = workload::Collective { ranks, ..collective.clone() };
-                shuffled.tasks().expect("another order is as good")
+                shuffled.source().expect("another order is as good")
             })
         } else {
-            Pattern::new(move |_| tasks.clone())
+            Pattern::new(move |_| source.clone())
         };
         Ok(Pattern { has_jobs: true, flow_counts, ..pattern })
     }
