@@ -17,10 +17,10 @@ use std::collections::BTreeMap;
 use tresse_fabric::Topology;
 use tresse_units::{SECOND, Time};
 
-use crate::engine::merged::Merged;
+use crate::engine::merged::{Link, Merged};
 
 /// The ideal completion times on a network. Results are kept for each pair of switches that hosts are attached to,
-/// and for each switch the distances to it.
+/// and for each switch the distances to it; switches that are alike are one.
 #[derive(Debug)]
 pub struct Ideals<'a> {
     topology: &'a Topology,
@@ -32,7 +32,7 @@ pub struct Ideals<'a> {
     merged: Merged,
     /// By destination.
     distances: BTreeMap<u32, Distances>,
-    /// By pair of switches, or of hosts of which one has several links.
+    /// By pair of different switches, each the first of its twins, or of hosts of which one has several links.
     ways: BTreeMap<[u32; 2], Option<Way>>,
     /// By node: the step of the search that last reached it, and the fastest path to it.
     met: Vec<(u64, Way)>,
@@ -59,10 +59,13 @@ struct Access {
 /// The shortest paths between two nodes.
 struct Paths {
     /// Their links, by distance from the first node.
-    tiers: Vec<Vec<u32>>,
+    tiers: Vec<Vec<Links>>,
     /// The fastest one for a full packet.
     fastest: Way,
 }
+
+/// Links of one kind between two switches and their twins: the first port, and the rate of all of them, bit/s.
+type Links = (u32, u64);
 
 /// The connection between two nodes.
 #[derive(Debug, Clone, Copy)]
@@ -126,11 +129,13 @@ impl<'a> Ideals<'a> {
 
     fn way(&mut self, from: u32, to: u32) -> Option<Way> {
         if let Some((own, other)) = self.only(from).zip(self.only(to)) {
-            let key = [own.switch, other.switch];
+            let pair = [own.switch, other.switch];
+            let key = pair.map(|switch| self.merged.first(switch));
             let between = match self.ways.get(&key) {
+                _ if own.switch == other.switch => Some(Way::NONE),
                 Some(known) => *known,
                 None => {
-                    let found = self.paths(key).map(|paths| self.narrowed(&[paths]));
+                    let found = self.paths(pair).map(|paths| self.narrowed(&[paths]));
                     *self.ways.entry(key).or_insert(found)
                 }
             };
@@ -158,10 +163,10 @@ impl<'a> Ideals<'a> {
         let longest = all.iter().map(|paths| paths.tiers.len()).max().unwrap_or(0);
         let rate = |distance: usize| {
             let tiers = all.iter().flat_map(|Paths { tiers, .. }| &tiers[distance.min(tiers.len() - 1)]);
-            let mut links: Vec<u32> = tiers.copied().collect();
+            let mut links: Vec<Links> = tiers.copied().collect();
             links.sort_unstable();
             links.dedup();
-            links.iter().fold(0, |sum, &port| u64::saturating_add(sum, self.merged.rate(port)))
+            links.iter().fold(0, |sum, &(_, rate)| u64::saturating_add(sum, rate))
         };
         let full = u64::from(self.mss + self.header);
         let ways = all.iter().map(|paths| paths.fastest);
@@ -174,11 +179,20 @@ impl<'a> Ideals<'a> {
         // The distances to a host that hangs on one switch are those to that switch.
         if let Some(&Some(Access { switch, down, .. })) = self.access.get(to as usize) {
             let mut paths = self.paths([from, switch])?;
-            paths.tiers.push(vec![down]);
+            paths.tiers.push(vec![(down, self.topology.rate(down))]);
             paths.fastest = paths.fastest.then(self.link(down));
             return Some(paths);
         }
+        // And from it they lead to that switch first.
+        if let Some(&Some(Access { switch, up, .. })) = self.access.get(from as usize) {
+            let mut paths = self.paths([switch, to])?;
+            paths.tiers.insert(0, vec![(up, self.topology.rate(up))]);
+            paths.fastest = self.link(up).then(paths.fastest);
+            return Some(paths);
+        }
+        let is_same = from == to;
         let [from, to] = [from, to].map(|node| self.merged.first(node));
+        let are_twins = from == to && !is_same;
         self.find_distances(to);
         let (hosts, distances) = (self.topology.network.hosts, &self.distances[&to]);
         // How far it is from where a link leads to; a host passes nothing on.
@@ -188,8 +202,8 @@ impl<'a> Ideals<'a> {
             None => FAR,
         };
         let mut length = match from.checked_sub(hosts) {
-            Some(_) => rest(from),
-            None => self.merged.links(from).map(|(_, next)| rest(next)).min()?.saturating_add(1),
+            Some(_) if !are_twins => rest(from),
+            _ => self.merged.links(from).iter().map(|link| rest(link.far)).min()?.saturating_add(1),
         };
         if length == FAR {
             return None;
@@ -201,10 +215,15 @@ impl<'a> Ideals<'a> {
         while length > 0 {
             length -= 1;
             steps += 1;
+            // The path is from one of the first switch's twins to one of the last one's.
+            let (is_first, is_last) = (tiers.is_empty(), length == 0);
+            let twins = |node: u32, is_end: bool| if is_end { 1 } else { u64::from(self.merged.twins(node)) };
             let (mut tier, mut next) = (Vec::new(), Vec::new());
             for &near in &nodes {
-                for (port, far) in self.merged.links(near).filter(|&(_, far)| rest(far) == length) {
-                    tier.push(port);
+                let links = self.merged.links(near).iter();
+                for &Link { port, far, rate } in links.filter(|link| rest(link.far) == length) {
+                    let alike = twins(near, is_first) * twins(far, is_last);
+                    tier.push((port, rate.saturating_mul(alike)));
                     let way = met[near as usize].1.then(self.link(port));
                     let (step, fastest) = &mut met[far as usize];
                     if *step != steps {
@@ -238,7 +257,8 @@ impl<'a> Ideals<'a> {
             distance += 1;
             let mut next = Vec::new();
             // Every link leads both ways.
-            for (_, far) in nearest.iter().flat_map(|&near| self.merged.links(near)) {
+            for link in nearest.iter().flat_map(|&near| self.merged.links(near)) {
+                let far = link.far;
                 let Some(switch) = far.checked_sub(hosts) else { continue };
                 if distances[switch as usize] == FAR {
                     distances[switch as usize] = distance;

@@ -1,6 +1,7 @@
 //! A network with its twins merged: switches that have the same links to the same neighbours are one, such as the core
-//! switches of a group in a fat tree, or the spines of a leaf-spine fabric. Shortest paths cross twins alike, so the
-//! merged network has the same distances, the same fastest paths and the same rates, with far fewer links to go through.
+//! switches of a group in a fat tree, the edge switches of a pod, or the leaves and the spines of a leaf-spine fabric.
+//! Shortest paths cross twins alike, so the merged network has the same distances, the same fastest paths and the same
+//! rates, with far fewer links to go through. A path from one twin to another leads over any of their neighbours.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +13,22 @@ use tresse_units::Time;
 pub struct Merged {
     /// By node: the first of its twins, which has the links of all of them.
     firsts: Vec<u32>,
+    /// By node that is the first of its twins: how many they are.
+    twins: Vec<u32>,
     /// The index in `links` at which each node's begin, and one more entry for the end.
     starts: Vec<u32>,
-    /// The port of a link, the first of those that it stands for, and the node that it leads to.
-    links: Vec<(u32, u32)>,
-    /// By port: the rate of all the links that it stands for together, bit/s.
-    rates: Vec<u64>,
+    links: Vec<Link>,
+}
+
+/// Links of one kind between two nodes of a merged network.
+#[derive(Debug, Clone, Copy)]
+pub struct Link {
+    /// The port of the first one.
+    pub port: u32,
+    /// The node that they lead to, the first of its twins.
+    pub far: u32,
+    /// The rate of those from one twin to another, bit/s.
+    pub rate: u64,
 }
 
 /// What links must have in common, other than their ends, to be one: their rate and their delay.
@@ -27,45 +38,39 @@ type Kind = (u64, Time);
 type Links = [Vec<(u32, Kind)>; 2];
 
 impl Merged {
-    /// Merges the twins of a network. No link leads to nodes that are `left_out`.
+    /// Merges the twins of a network. Links to and from nodes that are `left_out` count for nothing there.
     pub fn new(topology: &Topology, left_out: impl Fn(u32) -> bool) -> Self {
         let network = &topology.network;
-        let kind = |port: u32| {
-            let config = &topology.configs[port as usize];
-            (config.rate, config.delay)
-        };
+        // A host that has several addresses reaches several switches at once, which are then not alike for it.
+        let is_alike_without = |node: u32| topology.hosts() == network.hosts && left_out(node);
+        let (firsts, twins) = firsts(topology, is_alike_without);
         let mut outgoing = vec![Vec::new(); network.nodes as usize];
         for (port, &[from, _]) in (0..).zip(&network.ends) {
             outgoing[from as usize].push(port);
         }
-        let (firsts, twins) = firsts(topology, kind);
-        let mut rates: Vec<u64> = topology.configs.iter().map(|config| config.rate).collect();
-        let (mut starts, mut links) = (vec![0], Vec::new());
+        let (mut starts, mut links) = (vec![0], Vec::<Link>::new());
         for (node, ports) in (0..).zip(&outgoing) {
             // In the order of ports, in which a search meets them.
-            let mut merged: BTreeMap<(u32, Kind), u32> = BTreeMap::new();
+            let mut merged: BTreeMap<(u32, Kind), usize> = BTreeMap::new();
             let is_first = firsts[node as usize] == node;
             for &port in ports.iter().filter(|_| is_first) {
-                let far = firsts[network.ends[port as usize][1] as usize];
+                let [_, to] = network.ends[port as usize];
+                let far = firsts[to as usize];
                 if left_out(far) {
                     continue;
                 }
-                let rate = kind(port).0.saturating_mul(twins[node as usize]);
-                match merged.get(&(far, kind(port))) {
-                    Some(&first) => {
-                        let all = &mut rates[first as usize];
-                        *all = all.saturating_add(rate);
-                    }
-                    None => {
-                        merged.insert((far, kind(port)), port);
-                        rates[port as usize] = rate;
-                        links.push((port, far));
-                    }
+                let place = *merged.entry((far, kind(topology, port))).or_insert(links.len());
+                if place == links.len() {
+                    links.push(Link { port, far, rate: 0 });
+                }
+                // The other twins there have as many links of this kind.
+                if far == to {
+                    links[place].rate = links[place].rate.saturating_add(topology.rate(port));
                 }
             }
             starts.push(links.len() as u32);
         }
-        Self { firsts, starts, links, rates }
+        Self { firsts, twins, starts, links }
     }
 
     /// The node that has the links of this one: itself, or its first twin.
@@ -73,25 +78,33 @@ impl Merged {
         self.firsts[node as usize]
     }
 
-    /// The links of the first of its twins: their ports, and the nodes to which they lead, first of their twins too.
-    pub fn links(&self, first: u32) -> impl Iterator<Item = (u32, u32)> {
-        let [start, end] = [first, first + 1].map(|n| self.starts[n as usize] as usize);
-        self.links[start..end].iter().copied()
+    /// How many twins a node is, which is the first of them.
+    pub fn twins(&self, first: u32) -> u32 {
+        self.twins[first as usize]
     }
 
-    /// The rate of all the links together that this one stands for, bit/s; of any other link, its own rate.
-    pub fn rate(&self, port: u32) -> u64 {
-        self.rates[port as usize]
+    /// The links of the first of its twins.
+    pub fn links(&self, first: u32) -> &[Link] {
+        let [start, end] = [first, first + 1].map(|n| self.starts[n as usize] as usize);
+        &self.links[start..end]
     }
 }
 
-/// By node: the first of its twins, and how many they are. A host has none but itself.
-fn firsts(topology: &Topology, kind: impl Fn(u32) -> Kind) -> (Vec<u32>, Vec<u64>) {
+fn kind(topology: &Topology, port: u32) -> Kind {
+    let config = &topology.configs[port as usize];
+    (config.rate, config.delay)
+}
+
+/// By node: the first of its twins, and how many they are. A host has none but itself. Links to and from nodes that are
+/// `left_out` make no difference.
+fn firsts(topology: &Topology, left_out: impl Fn(u32) -> bool) -> (Vec<u32>, Vec<u32>) {
     let network = &topology.network;
     let mut all: Vec<Links> = vec![[Vec::new(), Vec::new()]; network.nodes as usize];
     for (port, &[from, to]) in (0..).zip(&network.ends) {
-        all[from as usize][0].push((to, kind(port)));
-        all[to as usize][1].push((from, kind(port)));
+        if !left_out(from) && !left_out(to) {
+            all[from as usize][0].push((to, kind(topology, port)));
+            all[to as usize][1].push((from, kind(topology, port)));
+        }
     }
     let mut firsts: Vec<u32> = (0..network.nodes).collect();
     let mut twins = vec![1; network.nodes as usize];
