@@ -151,7 +151,8 @@ def test_a_metric_against_an_axis(run: tresse.Run) -> None:
     figure: Any = run.plot.axis("fabric.mark", "goodput_mean_bps", where={"pattern": "long"})
     (axes,) = figure.axes
     assert axes.get_ylim()[0] == 0
-    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["10pkt", "40pkt"]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["10", "40"]
+    assert axes.get_xlabel() == "mark (packets)"
     line = next(own for own in axes.lines if own.get_color() == palette.SERIES[2])
     wanted = [run.case(scheme="xmp", subflows=2, pattern="long", mark=k) for k in ("10pkt", "40pkt")]
     assert np.allclose(line.get_data(), [[10, 40], [own.metrics["goodput_mean_bps"] / 1e6 for own in wanted]])
@@ -194,7 +195,7 @@ def test_a_network_without_layers_is_laid_out_by_its_distances() -> None:
 
 def test_presets_have_the_sizes_of_columns(run: tresse.Run, tmp_path: Path) -> None:
     where = {"pattern": "long", "mark": "10pkt"}
-    for name, width in (("one-column", 3.33), ("two-columns", 7.0)):
+    for name, width in (("one-column", 3.5), ("two-columns", 7.16)):
         with tresse.plot.style(name):
             figure = run.plot.cdf("goodput_bps", where=where)
             assert mpl.rcParams["pdf.fonttype"] == 42

@@ -188,6 +188,12 @@ class Run:
         return own
 
     @cached_property
+    def declared(self) -> dict[str, Any]:
+        """`figures`: those that its experiment declares; `published`: the numbers of its paper, by case and part."""
+        found: dict[str, Any] = json.loads(_native.figures(self.folder))
+        return found
+
+    @cached_property
     def plot(self) -> Plots:
         """Figures of this run, drawn with matplotlib."""
         from tresse.plot import Plots

@@ -26,6 +26,7 @@ mod optimum;
 mod output;
 mod page;
 mod paper;
+mod pictures;
 mod plot;
 mod points;
 mod progress;
@@ -78,6 +79,7 @@ enum Command {
     Paper(paper::Args),
     Compare(compare::Args),
     Report(page::Args),
+    Plot(plot::Args),
     View(view::Args),
     Optimum(optimum::Args),
     Sweep(sweep::Args),
@@ -122,6 +124,7 @@ pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>)
         Command::Paper(args) => paper::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => page::run(&args),
+        Command::Plot(args) => plot::run(&args),
         Command::View(args) => view::run(&args),
         Command::Optimum(args) => optimum::run(args),
         Command::Sweep(args) => sweep::run(&args),

@@ -12,7 +12,7 @@ use crate::output::print_json;
 use crate::progress::{self, Mode};
 use crate::selection::Chosen;
 use crate::user_code::UserCode;
-use crate::{interrupt, plot, report};
+use crate::{interrupt, pictures, report};
 
 /// Run every case of an experiment and show its table
 ///
@@ -128,7 +128,7 @@ pub fn run(args: Args) -> Result<(), Ended> {
         eprintln!("{note}");
     }
     if plots {
-        plot::show(&report, report.out.as_ref(), &mut anstream::stdout().lock())?;
+        pictures::show(&report, report.out.as_ref(), &mut anstream::stdout().lock())?;
     }
     report::tell_notes(&report, &told);
     if reports {

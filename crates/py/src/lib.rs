@@ -28,7 +28,7 @@ mod _native {
     #[pymodule_export]
     use crate::sweeps::{Sweep, merge, run_point, sweep_head};
     #[pymodule_export]
-    use crate::tables::{head, meanings, networks, table, write_page};
+    use crate::tables::{figures, head, meanings, networks, table, write_page};
     #[pymodule_export]
     use crate::{command, compare, explain, optimum, schema, shown_metrics, versions};
 }

@@ -27,6 +27,14 @@ pub fn head(py: Python<'_>, folder: PathBuf) -> PyResult<(String, String, Vec<St
     Ok((text, state, tresse_results::store::read::names(&folder)))
 }
 
+/// The figures that the experiment of the run in `folder` declares, and the published values, as JSON.
+#[pyfunction]
+pub fn figures(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
+    let declared =
+        py.detach(|| tresse_workbench::plot::declared(&folder)).map_err(|failure| error(py, failure))?;
+    Ok(serde_json::to_string(&declared).expect("plain data"))
+}
+
 /// The table `name` of the run in `folder`; `None` if it has none, or no rows.
 #[pyfunction]
 pub fn table(py: Python<'_>, folder: PathBuf, name: &str) -> PyResult<Option<PyTable>> {

@@ -120,7 +120,10 @@ fn keys(mut resolved: toml::Table, owned: &toml::Table) -> toml::Table {
 }
 
 /// The figures of a run; for a built-in experiment the current ones, because they do not change what was run.
-fn figures(run: &Finished) -> Result<Vec<Figure>, Diagnostic> {
+///
+/// # Errors
+/// If another version of the program wrote figures that this one does not have.
+pub fn figures(run: &Finished) -> Result<Vec<Figure>, Diagnostic> {
     let current = |name: &str| -> Option<Experiment> {
         let source = built_in::names().contains(&name).then(|| tresse_experiment::find(name).ok())??;
         Some(tresse_experiment::load(source, Profile::Full, &[]).ok()?.experiment)

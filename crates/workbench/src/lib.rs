@@ -4,7 +4,7 @@
 //! - [`compare`], [`evaluate`] and [`report_card`] judge; [`optimum`] and [`topology`] compute without a simulation.
 //! - [`controller`] and [`balancer`] start, load and check a user's own C file.
 //! - [`catalogue`] has what an experiment can be made of.
-//! - [`sweep`], [`import`], [`export`] and [`page`] read and write files; `testbed` and [`twin`] are about real hosts.
+//! - [`sweep`], [`import`], [`export`], [`page`] and [`plot`] read and write files; `testbed` and [`twin`] are about real hosts.
 //!
 //! It knows no command line, no standard output and no exit code. Whoever asks passes what it shall show meanwhile
 //! ([`progress`], functions that take notes) and what ends it early ([`Interrupt`]).
@@ -30,6 +30,7 @@ pub mod optimum;
 pub mod own_code;
 pub mod page;
 pub mod paper;
+pub mod plot;
 pub mod progress;
 pub mod python;
 pub mod report_card;

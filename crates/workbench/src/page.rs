@@ -93,7 +93,7 @@ pub fn viewer(dir: &Path, port: u16) -> io::Result<Viewer> {
 }
 
 /// The run in a folder, and what was published of its experiment.
-fn read(folder: &Path) -> Result<(Finished, Published), Diagnostic> {
+pub(crate) fn read(folder: &Path) -> Result<(Finished, Published), Diagnostic> {
     let run = Finished::read(folder, OWNERS)?;
     let publication = Publication::of_run(&run)?;
     let is_any = !publication.is_empty();

@@ -41,6 +41,25 @@ class Plots:
         self._run = run
         matplotlib()
 
+    @property
+    def figures(self) -> dict[str, str]:
+        """By id, the titles of the figures that the experiment declares."""
+        from tresse.plot.declared import declared
+
+        return {name: str(own["title"]) for name, own in declared(self._run).items()}
+
+    def figure(self, name: str) -> Figure:
+        """A figure that the experiment declares in `[[figures]]`, by its id, as on the page of the run.
+
+        >>> with tresse.plot.style("one-column"):
+        ...     run.plot.figure("fig8").savefig("fig8.pdf")
+        """
+        from tresse.plot.declared import figure
+
+        pyarrow()
+        with drawing():
+            return figure(self._run, name)
+
     def cdf(self, quantity: str, *, by: By = "scheme", where: Where | None = None, ax: Axes | None = None) -> Figure:
         """The cumulative distribution of a quantity: the share of flows with at most this value.
 

@@ -35,8 +35,8 @@ def fct_slowdown(run: Run, percentiles: tuple[float, float], by: By, where: Wher
         found += [(own, bins)] if bins else []
     if not found:
         raise TresseError(f"{run.folder}: no flow has a slowdown", hint="only flows with a size that finished have one")
-    drawn = draw.canvas(chosen.in_order(own.panel for own, _ in found), ax)
-    looks = draw.looks(run, chosen, list(dict.fromkeys(own.name for own, _ in found)))
+    drawn = draw.canvas(chosen.titled(own.panel for own, _ in found), ax)
+    looks = draw.looks(run, list(dict.fromkeys(own.name for own, _ in found)))
     high = max(percentiles)
     every = np.array([of.percentile(p) for _, bins in found for _, of in bins for p in percentiles])
     where_x = np.array([at for _, bins in found for at, _ in bins])

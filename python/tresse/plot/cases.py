@@ -15,9 +15,18 @@ if TYPE_CHECKING:
 
 By: TypeAlias = str | Sequence[str]
 Where: TypeAlias = Mapping[str, Any]
+Part: TypeAlias = Mapping[str, str]
+"""A part of a case: its name in each division. The whole case has none."""
+Panel: TypeAlias = tuple[str, ...]
+"""A panel: its value in each dimension of the panels."""
+NO_PART: Part = {}
 
 PARTS = ("group", "distance", "size", "layer")
 """The divisions of a case, besides the axes."""
+IN_TIME = ("window", "subflow")
+"""The divisions of metrics in windows of time: a window, and a subflow of a group in it."""
+DIVISIONS = (*PARTS, *IN_TIME)
+_DISTANCES = ("inner-rack", "inter-rack", "inter-pod")
 
 _UNITS = {
     "ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0,
@@ -37,70 +46,116 @@ class Chosen:
     beside: tuple[str, ...]
     """The axis that the figure is drawn against."""
     panels: tuple[str, ...]
-    """The other axes in which cases differ: each combination of their values is a panel."""
-    parts: dict[str, set[str]]
+    """The other dimensions in which what is shown differs: each combination of their values is a panel."""
+    parts: dict[str, list[str]]
     """By division of a case, the wanted parts."""
+    listed: dict[str, list[str]]
+    """By axis, the values that `where` lists, in its order."""
 
     @property
-    def part(self) -> str | None:
-        """The division of the cases; None if they are not divided."""
-        return next((name for name in (*self.by, *self.beside, *self.parts) if name in PARTS), None)
+    def divisions(self) -> tuple[str, ...]:
+        """The divisions of the cases that the figure is about; empty if they are not divided."""
+        named = (*self.by, *self.beside, *self.panels, *self.parts)
+        return tuple(dict.fromkeys(name for name in named if name in DIVISIONS))
 
-    def value(self, case: Case, axis: str) -> str:
-        """The value of an axis. A scheme includes its number of subflows, unless the figure shows that number separately."""
+    def value(self, case: Case, axis: str, part: Part = NO_PART) -> str:
+        """The value of a dimension. A scheme includes its number of subflows, unless the figure shows that separately."""
+        if axis in DIVISIONS:
+            return part.get(axis, "–")
         if axis != "scheme":
             return text(case.axes.get(axis))
-        return str(case.axes["scheme"]) if "subflows" in (*self.by, *self.beside) else case.scheme
+        shown = (*self.by, *self.beside, *self.panels)
+        return str(case.axes["scheme"]) if "subflows" in shown else case.scheme
 
-    def series(self, case: Case, part: str | None = None) -> str:
+    def series(self, case: Case, part: Part = NO_PART) -> str:
         """The name of the series of a case, or of a part of it."""
-        return ", ".join((part or "") if name in PARTS else self.value(case, name) for name in self.by)
+        return ", ".join(self.value(case, name, part) for name in self.by)
 
-    def panel(self, case: Case) -> str:
-        """The name of the panel of a case."""
-        own = [(axis, self.value(case, axis)) for axis in self.panels]
-        named = [value if _speaks(axis) else f"{axis} {value}" for axis, value in own if value != "–"]
-        return ", ".join(named)
+    def panel(self, case: Case, part: Part = NO_PART) -> Panel:
+        """The panel of a case, or of a part of it."""
+        return tuple(self.value(case, name, part) for name in self.panels)
 
-    def in_order(self, panels: Iterable[str]) -> list[str]:
-        """These panels without duplicates, ordered by the values of their axes as they occur."""
-        values = [list(dict.fromkeys(self.value(case, axis) for case in self.cases)) for axis in self.panels]
-        places = {
-            self.panel(case): [own.index(self.value(case, axis)) for axis, own in zip(self.panels, values, strict=True)]
-            for case in self.cases
-        }
-        return sorted(dict.fromkeys(panels), key=places.__getitem__)
+    def order(self, dimension: str, values: Iterable[str]) -> list[str]:
+        """Values of a dimension without duplicates: as `where` lists them, else numbers by size, else as they occur."""
+        found = list(dict.fromkeys(values))
+        listed = self.listed.get(dimension, self.parts.get(dimension, []))
+        if len(listed) > 1:
+            return sorted(found, key=lambda value: listed.index(value) if value in listed else len(listed))
+        if dimension == "distance":
+            return sorted(found, key=lambda value: _DISTANCES.index(value) if value in _DISTANCES else len(_DISTANCES))
+        numbers = None if dimension in ("scheme", *DIVISIONS) else magnitudes(found)
+        return found if numbers is None else sorted(found, key=numbers.__getitem__)
+
+    def titled(self, panels: Iterable[Panel]) -> dict[Panel, str]:
+        """The titles of panels, ordered by the values of their dimensions."""
+        found = list(dict.fromkeys(panels))
+        orders = [self.order(name, [own[i] for own in found]) for i, name in enumerate(self.panels)]
+        found.sort(key=lambda own: [order.index(value) for order, value in zip(orders, own, strict=True)])
+        said = [[(name, value) for name, value in zip(self.panels, own, strict=True) if value != "–"] for own in found]
+        words = [[value if _speaks(name) else f"{name} {value}" for name, value in own] for own in said]
+        return {own: ", ".join(title) for own, title in zip(found, words, strict=True)}
 
 
-def choose(run: Run, by: By, where: Where | None, *, beside: Sequence[str] = ()) -> Chosen:
-    """The cases that `where` selects; each value of `by` has a colour, and each value of `beside` a place."""
+def choose(
+    run: Run,
+    by: By,
+    where: Where | None,
+    *,
+    beside: Sequence[str] = (),
+    panels: Sequence[str] = (),
+    apart: bool = True,
+) -> Chosen:
+    """The cases that `where` selects.
+
+    Each value of `by` has a colour, each value of `beside` a place, and each value of `panels` a panel. `apart`: so has each
+    value of the other axes in which cases differ that would be mixed otherwise.
+    """
     if not run.cases:
         raise TresseError(f"no case of {run.folder} is complete yet")
     names = [by] if isinstance(by, str) else list(by)
     known = axes_of(run.cases)
     named = tuple(resolved(name, known) for name in names)
     other = tuple(resolved(name, known) for name in beside)
+    wished = tuple(resolved(name, known) for name in panels)
     cases: list[Case] = run.cases
-    parts: dict[str, set[str]] = {}
+    parts: dict[str, list[str]] = {}
+    listed: dict[str, list[str]] = {}
     for name, wanted in (where or {}).items():
         own = resolved(name, known)
-        values = {text(value) for value in ([wanted] if _single(wanted) else wanted)}
-        if own in PARTS:
+        values = [text(value) for value in ([wanted] if _single(wanted) else wanted)]
+        if own in DIVISIONS:
             parts[own] = values
             continue
-        kept = [case for case in cases if values & names_of(case, own)]
+        listed[own] = values
+        kept = [case for case in cases if set(values) & names_of(case, own)]
         if not kept:
             there = dict.fromkeys(case.scheme if own == "scheme" else text(case.axes.get(own)) for case in cases)
             raise unknown(", ".join(sorted(values)), there, own)
         cases = kept
-    apart = [axis for axis in known if len({text(case.axes.get(axis)) for case in cases}) > 1]
-    unnamed = [axis for axis in apart if axis not in (*named, *other)]
+    dimensions = (*named, *other, *wished)
+    unnamed = _mixed(cases, dimensions) if apart else []
     if "subflows" in unnamed:
         # A scheme is named with its subflows.
         unnamed.remove("subflows")
-        if "scheme" not in (*named, *other, *unnamed):
+        if "scheme" not in (*dimensions, *unnamed):
             unnamed.insert(0, "scheme")
-    return Chosen(cases, named, other, tuple(unnamed), parts)
+    return Chosen(cases, named, other, (*wished, *unnamed), parts, listed)
+
+
+def _mixed(cases: Sequence[Case], dimensions: Sequence[str]) -> list[str]:
+    """The axes in which cases differ that are the same in these dimensions: such cases must not be mixed."""
+    own = [name for name in dimensions if name not in DIVISIONS]
+    groups: dict[tuple[str, ...], list[Case]] = {}
+    for case in cases:
+        of = (case.scheme if name == "scheme" and "subflows" not in own else text(case.axes.get(name)) for name in own)
+        groups.setdefault(tuple(of), []).append(case)
+    mixed = {
+        axis
+        for alike in groups.values()
+        for axis in axes_of(alike)
+        if len({text(case.axes.get(axis)) for case in alike}) > 1
+    }
+    return [axis for axis in axes_of(cases) if axis in mixed]
 
 
 def axes_of(cases: Iterable[Case]) -> list[str]:
@@ -111,14 +166,14 @@ def axes_of(cases: Iterable[Case]) -> list[str]:
 def resolved(name: str, axes: Sequence[str]) -> str:
     """The axis that is meant: both its key and its whole path name it."""
     last = name.rsplit(".", 1)[-1]
-    if name in (*axes, *PARTS):
+    if name in (*axes, *DIVISIONS):
         return name
     if last in axes:
         return last
     longer = [axis for axis in axes if axis.endswith(f".{name}")]
     if len(longer) == 1:
         return longer[0]
-    raise unknown(name, [*axes, *PARTS], "axis", of="in this run")
+    raise unknown(name, [*axes, *DIVISIONS], "axis", of="in this run")
 
 
 def text(value: object) -> str:
@@ -141,7 +196,7 @@ def _single(value: object) -> bool:
 
 
 def _speaks(axis: str) -> bool:
-    return axis in ("scheme", "pattern", "variant")
+    return axis in ("scheme", "pattern", "variant", *PARTS, "window")
 
 
 def magnitude(value: str) -> float | None:
@@ -167,3 +222,43 @@ def magnitudes(values: Sequence[str]) -> dict[str, float] | None:
         numbers = [magnitude(value) for value in values]
     known = {value: number for value, number in zip(values, numbers, strict=True) if number is not None}
     return known if len(set(known.values())) == len(set(values)) else None
+
+
+_UNIT_WORDS = {
+    "pkt": "packets",
+    "us": "µs",
+    "bps": "bit/s",
+    "kbps": "kbit/s",
+    "Mbps": "Mbit/s",
+    "Gbps": "Gbit/s",
+    "Tbps": "Tbit/s",
+}
+
+
+def axis_title(axis: str, values: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """The title of an axis of these values, with the unit that they share; and what a tick says of each value.
+
+    `10pkt` and `40pkt` of `mark` are 10 and 40 on `mark (packets)`; `10-flows` is 10 on `flows`.
+    """
+    name = axis if "." in axis else axis.replace("_", " ")
+    found = [re.fullmatch(r"(-?\d+(?:\.\d+)?) ?([A-Za-zµ%]+)", value) for value in values]
+    (unit, *others) = {own[2] if own else "" for own in found} or {""}
+    if not others and unit in _UNITS:
+        numbers = {value: own[1] for value, own in zip(values, found, strict=True) if own}
+        return f"{name} ({_UNIT_WORDS.get(unit, unit)})", numbers
+    word, numbers = _counted(values)
+    return word or name, numbers
+
+
+def _counted(values: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """The word that all values share, such as `flows` in `10-flows`, and the number of each; empty if there is none."""
+    found = [re.fullmatch(r"(\D*?)[- ]?(-?\d+(?:\.\d+)?)[- ]?(\D*)", value) for value in values]
+    whole = {value: value for value in values}
+    if not values or not all(own and not (own[1] and own[3]) for own in found):
+        return "", whole
+    words = [own[1] or own[3] for own in found if own]
+    alike = {word.removesuffix("s") for word in words}
+    if len(alike) != 1 or not words[0] or words[0] in _UNITS:
+        return "", whole
+    numbers = {value: own[2] for value, own in zip(values, found, strict=True) if own}
+    return max(words, key=len).replace("-", " "), numbers

@@ -27,8 +27,13 @@ _PERCENTILES = (1, 5, 10, 25, 50, 75, 90, 95, 99)
 
 def cdf(run: Run, name: str, by: By, where: Where | None, ax: Axes | None) -> Figure:
     """See `Plots.cdf`."""
+    return curves(run, name, choose(run, by, where), draw.PLAIN, ax)
+
+
+def curves(run: Run, name: str, chosen: Chosen, wish: draw.Wish, ax: Axes | None = None) -> Figure:
+    """The distributions of these cases."""
     quantity, columns = rows.quantity(run, name)
-    chosen = choose(run, by, where)
+    log = quantity.log if wish.log_x is None else wish.log_x
     values = quantity.values(columns)
     weights = columns.number(quantity.weights) if quantity.weights else None
     seeds = columns.number("seed") if "seed" in columns.names else np.zeros(columns.rows)
@@ -40,12 +45,12 @@ def cdf(run: Run, name: str, by: By, where: Where | None, ax: Axes | None) -> Fi
     if not found:
         hint = "flows that were stopped have no completion time"
         raise TresseError(f"{run.folder}: no row has a {name}", hint=hint)
-    drawn = draw.canvas(chosen.in_order(own.panel for own, _ in found), ax)
-    looks = draw.looks(run, chosen, list(dict.fromkeys(own.name for own, _ in found)))
+    drawn = draw.canvas(chosen.titled(own.panel for own, _ in found), ax)
+    looks = draw.looks(run, list(dict.fromkeys(own.name for own, _ in found)))
     every = np.concatenate([whole.values for _, whole in found])
     banded = False
     for axes in drawn.all:
-        scale = draw.scale_axis(axes.xaxis, name, every, log=quantity.log)
+        scale = draw.scale_axis(axes.xaxis, name, every, log=log)
         axes.set_ylim(0, 1)
         axes.set_ylabel(f"Share of {quantity.of}")
     for own, whole in found:
@@ -61,10 +66,13 @@ def cdf(run: Run, name: str, by: By, where: Where | None, ax: Axes | None) -> Fi
             banded = True
             low, high = _band(several, x)
             axes.fill_between(x / scale.factor, low, high, step="post", color=look.colour, alpha=0.15, linewidth=0)
-    if not quantity.log:
+    if not log:
         for axes in drawn.all:
             axes.set_xlim(0 if every.min() >= 0 else None, _end([whole for _, whole in found]) / scale.factor)
+    for axes in drawn.all:
+        draw.set_range(axes.xaxis, wish.x_range, scale)
     printed = _published(name, chosen, drawn, looks, scale.factor)
+    printed |= _printed(wish, drawn, looks, scale.factor)
     lines = [Line2D([], [], color=look.colour, linestyle=look.dash) for look in looks.values()]
     notes: list[tuple[Artist, str]] = [(_PAPER, "published")] if printed else []
     notes += [(Patch(color=palette.MUTED, alpha=0.2, linewidth=0), "95 % interval over seeds")] if banded else []
@@ -105,7 +113,7 @@ def _published(name: str, chosen: Chosen, drawn: draw.Canvas, looks: dict[str, p
     """Percentiles that the paper printed."""
     stem, _, unit = name.rpartition("_")
     any_of_them = False
-    for case in chosen.cases if chosen.by == ("scheme",) and not chosen.parts else []:
+    for case in chosen.cases if chosen.by == ("scheme",) and not chosen.divisions else []:
         for percent in _PERCENTILES:
             value = case.published.get(f"{stem}_p{percent}_{unit}")
             if value is not None and chosen.series(case) in looks:
@@ -116,3 +124,13 @@ def _published(name: str, chosen: Chosen, drawn: draw.Canvas, looks: dict[str, p
                 )
                 any_of_them = True
     return any_of_them
+
+
+def _printed(wish: draw.Wish, drawn: draw.Canvas, looks: dict[str, palette.Look], factor: float) -> bool:
+    """The points that the figure itself has from the paper; their y is a share."""
+    for point in wish.printed:
+        look = looks.get(point.series)
+        colour = palette.TEXT if look is None else look.colour
+        axes = drawn.panel_titled(point.panel)
+        axes.plot(float(point.x) / factor, point.y, "D", color=colour, markerfacecolor="white", clip_on=False, zorder=5)
+    return bool(wish.printed)

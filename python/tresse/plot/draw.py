@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from matplotlib import ticker
 from matplotlib.backends.registry import BackendFilter, backend_registry
 
 from tresse.errors import TresseError
-from tresse.plot.cases import Chosen
+from tresse.plot.cases import axis_title as axis_name
 from tresse.plot.palette import Look, looks_of
 from tresse.plot.style import Preset, preset
 from tresse.plot.units import Scale, axis_title, formatted, scale_of
@@ -26,12 +26,39 @@ if TYPE_CHECKING:
     from tresse.runs import Run
 
 
+@dataclass(frozen=True)
+class Printed:
+    """A point that the paper prints."""
+
+    series: str
+    panel: str | None
+    """None: the first one."""
+    x: str
+    y: float
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a figure says about its axes, and the paper's points that it adds."""
+
+    log_x: bool | None = None
+    """None: as the values suggest."""
+    log_y: bool = False
+    x_range: tuple[float, float] | None = None
+    """In the unit of the quantity; None: the range of the data."""
+    y_range: tuple[float, float] | None = None
+    printed: tuple[Printed, ...] = ()
+
+
+PLAIN = Wish()
+
+
 @dataclass
 class Canvas:
-    """A figure with a panel for each name, or one panel that the user brought."""
+    """A figure with a panel for each key, or one panel that the user brought."""
 
     figure: Figure
-    panels: dict[str, Axes]
+    panels: dict[Any, Axes]
     preset: Preset
     own: bool
     """Whether the panel is the user's."""
@@ -40,6 +67,16 @@ class Canvas:
     def all(self) -> list[Axes]:
         """The panels in their order."""
         return list(self.panels.values())
+
+    @property
+    def panel_pt(self) -> float:
+        """The width of a panel in points."""
+        across = self.preset.columns(len(self.all))
+        return 72 * (float(self.figure.get_figwidth()) / across - 0.08 * self.preset.font_pt)
+
+    def panel_titled(self, title: str | None) -> Axes:
+        """The panel that shows this value of its dimensions; the first one if there is none."""
+        return next((axes for key, axes in self.panels.items() if title in key), self.all[0])
 
     def close(self) -> None:
         """Removes a figure that has no window from pyplot, which would show it twice in a notebook and keep it forever."""
@@ -67,18 +104,19 @@ class Canvas:
 
 
 def canvas(
-    names: Sequence[str], ax: Axes | None, *, share: bool = True, ratio: float = 0.62, widest: float = 6.5
+    titles: Mapping[Any, str], ax: Axes | None, *, share: bool = True, ratio: float = 0.62, widest: float = 6.5
 ) -> Canvas:
-    """A grid of panels with these names, or the user's own panel if there is only one name."""
+    """A grid of panels with these keys and titles, or the user's own panel if there is only one."""
     set_now = preset()
+    names = list(titles)
     if ax is not None:
         if len(names) > 1:
-            several = "; ".join(names[:6])
+            several = "; ".join(list(titles.values())[:6])
             raise TresseError(f"one `ax` cannot hold {len(names)} panels: {several}", hint="choose with where={…}")
         figure = ax.get_figure(root=True)
         assert figure is not None
         return Canvas(figure, {names[0]: ax}, set_now, own=True)
-    across = min(len(names), set_now.across)
+    across = set_now.columns(len(names))
     down = math.ceil(len(names) / across)
     # Panels are equally wide in figures with one row and with several.
     wide = set_now.width_in / across
@@ -91,8 +129,8 @@ def canvas(
         spare.remove()
     panels = dict(zip(names, axes, strict=False))
     for name, one in panels.items():
-        if name:
-            one.set_title(name, loc="left")
+        if titles[name]:
+            one.set_title(titles[name], loc="left")
     drawn = Canvas(figure, panels, set_now, own=False)
     drawn.close()
     return drawn
@@ -104,12 +142,14 @@ def _columns(wide: Sequence[int], columns: int) -> list[int]:
     return [max(wide[first : first + rows]) for first in range(0, len(wide), rows)]
 
 
-def looks(run: Run, chosen: Chosen, names: Sequence[str]) -> dict[str, Look]:
+def looks(run: Run, names: Sequence[str]) -> dict[str, Look]:
     """A style for each series; a scheme has the same one in every figure of the run."""
-    if chosen.by == ("scheme",):
-        every = [chosen.value(case, "scheme") for case in run.cases]
-        return {name: look for name, look in looks_of(every).items() if name in names}
-    return looks_of(names)
+    labels = looks_of(case.scheme for case in run.cases)
+    # Without their subflows there are fewer schemes, so each has its own colour.
+    plain = looks_of(str(case.axes.get("scheme")) for case in run.cases)
+    own = next((all_of for all_of in (labels, plain) if all(name in all_of for name in names)), None)
+    own = looks_of(names) if own is None else own
+    return {name: look for name, look in own.items() if name in names}
 
 
 def scale_axis(axis: Any, name: str, values: Any, *, log: bool = False, zero: bool = False) -> Scale:
@@ -134,6 +174,63 @@ def scale_axis(axis: Any, name: str, values: Any, *, log: bool = False, zero: bo
     return scale
 
 
+def named_places(drawn: Canvas, axes: Axes, axis: str, groups: Sequence[str]) -> None:
+    """The places of the values of an axis, with its name; schemes, patterns and variants speak for themselves."""
+    if axis in ("", "pattern", "variant", "scheme"):
+        places(drawn, axes, groups)
+        return
+    title, shown = axis_name(axis, groups)
+    places(drawn, axes, [shown[group] for group in groups])
+    axes.set_xlabel(title)
+
+
+def places(drawn: Canvas, axes: Axes, groups: Sequence[str]) -> None:
+    """An axis of names, each with a place: tilted where they would touch."""
+    letters = drawn.panel_pt / len(groups) / (0.56 * drawn.preset.font_pt)
+    lean = max(len(group) for group in groups) > letters
+    # Names that are close together are upright, so that their lines do not touch.
+    angle = 90 if drawn.panel_pt / len(groups) < 2.2 * drawn.preset.font_pt else 30
+    axes.set_xticks(range(len(groups)), groups, rotation=angle if lean else 0)
+    if lean:
+        for label in axes.get_xticklabels():
+            label.set(ha="right" if angle < 90 else "center", rotation_mode="anchor" if angle < 90 else "default")
+    axes.tick_params(axis="x", length=0)
+    axes.grid(visible=False, axis="x")
+    axes.set_xlim(-0.6, len(groups) - 0.4)
+
+
+def set_range(axis: Any, ends: tuple[float, float] | None, scale: Scale) -> None:
+    """Sets the ends of an axis, which are in the unit of its quantity."""
+    if ends is not None:
+        axis.axes.set(**{f"{axis.axis_name}lim": (ends[0] / scale.factor, ends[1] / scale.factor)})
+
+
+def intervals(axes: Axes, x: Sequence[float], y: Sequence[float], half: Sequence[float], colour: str) -> None:
+    """Error bars. On a logarithmic axis, one that reaches zero ends in an arrow: its end is nowhere on the axis."""
+    is_log = axes.get_yscale() == "log"
+    whole = [(at, value, own) for at, value, own in zip(x, y, half, strict=True) if own > 0 and not math.isnan(value)]
+    inside = [own for own in whole if not is_log or own[1] > own[2]]
+    style: dict[str, Any] = {"color": colour, "linestyle": "none", "elinewidth": 0.9}
+    if inside:
+        at, values, own = zip(*inside, strict=True)
+        axes.errorbar(at, values, yerr=own, capsize=2, **style)
+    below = [own for own in whole if is_log and 0 < own[1] <= own[2]]
+    if below:
+        at, values, own = zip(*below, strict=True)
+        axes.errorbar(at, values, yerr=[[0.0] * len(own), own], capsize=2, **style)
+        bottom = axes.get_ylim()[0]
+        for place, value in zip(at, values, strict=True):
+            arrow = {
+                "arrowstyle": "-|>",
+                "color": colour,
+                "linewidth": 0.9,
+                "shrinkA": 0,
+                "shrinkB": 0,
+                "mutation_scale": 6,
+            }
+            axes.annotate("", (place, bottom), (place, value), arrowprops=arrow, annotation_clip=False)
+
+
 def log_ticks(axis: Any, name: str, known: Any) -> None:
     """Ticks of a logarithmic axis with units: decades, or 1, 2 and 5 of each if there are few."""
     decades = float(np.log10(known.max() / known.min())) if len(known) else 1.0
@@ -150,7 +247,7 @@ def outer_labels(drawn: Canvas) -> None:
     """Leaves axis titles only at the outer edges of the panels."""
     if drawn.own:
         return
-    across = min(len(drawn.all), drawn.preset.across)
+    across = drawn.preset.columns(len(drawn.all))
     for place, one in enumerate(drawn.all):
         if place % across:
             one.set_ylabel("")

@@ -51,10 +51,10 @@ def fabric(run: Run, metric: str, where: Where | None, ax: Axes | None) -> Figur
     columns = Columns(run.table("links"))
     case_of, ports = columns.case_of(chosen.cases), columns.number("port").astype(int)
     values = _METRICS[metric](columns)
-    networks = _networks(run)
+    known = networks(run)
     panels = {}
     for place, case in enumerate(chosen.cases):
-        network = networks[run.cases.index(case)]
+        network = known[run.cases.index(case)]
         rows = case_of == place
         count = len(network["ports"]["from"])
         seen = np.bincount(ports[rows], minlength=count)
@@ -64,7 +64,8 @@ def fabric(run: Run, metric: str, where: Where | None, ax: Axes | None) -> Figur
     layouts = {label: layout_of(network) for label, (network, _) in panels.items()}
     first = next(iter(layouts.values()))
     ratio = min(1.0, max(0.25, (float(np.ptp(first.y)) + 160) / (float(np.ptp(first.x)) + 200)))
-    drawn = draw.canvas(list(panels) if len(panels) > 1 else [""], ax, share=False, ratio=ratio, widest=9)
+    titles = {label: label if len(panels) > 1 else "" for label in panels}
+    drawn = draw.canvas(titles, ax, share=False, ratio=ratio, widest=9)
     if not drawn.own:
         # Room for the scale below.
         drawn.figure.set_figheight(drawn.figure.get_figheight() + 0.07 * drawn.preset.font_pt)
@@ -85,7 +86,7 @@ def fabric(run: Run, metric: str, where: Where | None, ax: Axes | None) -> Figur
     return drawn.figure
 
 
-def _networks(run: Run) -> dict[int, dict[str, Any]]:
+def networks(run: Run) -> dict[int, dict[str, Any]]:
     """The network of each case, by its place."""
     networks: dict[int, dict[str, Any]] = {}
     every = [(json.loads(head)["cases"], json.loads(text)) for head, text in _native.networks(run.folder)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 Dash: TypeAlias = Literal["-"] | tuple[float, tuple[float, ...]]
@@ -66,6 +66,12 @@ def look_at(place: int) -> Look:
         marker=MARKERS[(place + again) % len(MARKERS)],
         hatch="" if again == 0 else "////" if again == 1 else "xxxx",
     )
+
+
+def with_dash(look: Look, place: int) -> Look:
+    """A style of the same colour, with the dash of a place."""
+    dash = DASHES[place % len(DASHES)]
+    return replace(look, dash=(0.0, tuple(part / 2 for part in dash)) if dash else "-")
 
 
 def looks_of(names: Iterable[str]) -> dict[str, Look]:

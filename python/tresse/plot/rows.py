@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tresse.plot.cases import Chosen, axes_of, text
+from tresse.plot.cases import Chosen, Panel, axes_of, text
 from tresse.plot.errors import pyarrow, unknown
 from tresse.plot.stats import Numbers
 
@@ -21,7 +22,17 @@ Places: TypeAlias = NDArray[np.int64]
 SECOND = 1e12
 SIZES = (("up to 10kB", 1e4), ("10kB to 100kB", 1e5), ("100kB to 1MB", 1e6), ("above 1MB", np.inf))
 """Size classes, up to this many bytes."""
-_COLUMNS = {"group": "group", "distance": "locality", "layer": "layer"}
+CLASSES = (
+    ("up to 10kB", -1.0, 1e4),
+    ("10kB to 100kB", 1e4, 1e5),
+    ("100kB to 1MB", 1e5, 1e6),
+    ("above 1MB", 1e6, np.inf),
+    ("up to 100kB", -1.0, 1e5),
+    ("above 10MB", 1e7, np.inf),
+)
+"""All size classes, above the first and up to the second number of bytes; the last two repeat flows of others."""
+_COLUMNS = {"group": ("group", "part"), "distance": ("locality",), "layer": ("layer",)}
+"""By division, the columns that have it: that of flows, and that of jobs."""
 
 
 class Columns:
@@ -84,11 +95,10 @@ class Columns:
             sizes = self.number("size_bytes")
             places = np.searchsorted(np.asarray(bounds), sizes, side="left").astype(np.int64)
             return np.where(np.isnan(sizes), len(SIZES), places), [*(name for name, _ in SIZES), "–"]
-        if _COLUMNS.get(part) in self.names:
-            return self.text(_COLUMNS[part])
-        raise unknown(
-            part, [own for own, column in _COLUMNS.items() if column in self.names], "part", of=f"in {self.name}"
-        )
+        there = {own: column for own, columns in _COLUMNS.items() for column in columns if column in self.names}
+        if part in there:
+            return self.text(there[part])
+        raise unknown(part, there, "part", of=f"in {self.name}")
 
 
 def _same(left: str, right: str) -> bool:
@@ -184,30 +194,50 @@ def quantity(run: Run, name: str) -> tuple[Quantity, Columns]:
 
 @dataclass(frozen=True)
 class Series:
-    """The rows of a table that are drawn in one colour in one panel."""
+    """The rows of a table that are drawn in one colour in one panel, at one place."""
 
-    panel: str
+    panel: Panel
     name: str
+    x: str
+    """The value of the dimension along which the panel is divided; empty if there is none."""
     mask: NDArray[np.bool_]
 
 
 def series(columns: Columns, chosen: Chosen) -> list[Series]:
-    """The rows of each panel and series, in the order of the cases and parts."""
+    """The rows of each panel, series and place, in the order of the cases and parts."""
     case_of = columns.case_of(chosen.cases)
-    found: dict[tuple[str, str], Any] = {}
-    part = chosen.part
-    places, words = columns.parts(part) if part else (np.zeros(columns.rows, dtype=np.int64), [""])
-    wanted = chosen.parts.get(part or "", None)
-    if wanted is not None and not wanted & set(words):
-        raise unknown(", ".join(sorted(wanted)), words, str(part))
+    divided = [(name, *_division(columns, name, chosen.parts.get(name))) for name in chosen.divisions]
+    found: dict[tuple[Panel, str, str], Any] = {}
     for place, case in enumerate(chosen.cases):
         of_case = case_of == place
-        for code, word in enumerate(words):
-            if wanted is not None and word not in wanted:
-                continue
-            mask = of_case & (places == code)
+        for words in itertools.product(*(words for _, _, words in divided)):
+            mask = of_case.copy()
+            for word, (_, places, all_words) in zip(words, divided, strict=True):
+                mask &= places == all_words.index(word)
             if not mask.any():
                 continue
-            key = (chosen.panel(case), chosen.series(case, word))
+            part = {name: word for word, (name, _, _) in zip(words, divided, strict=True)}
+            x = ", ".join(chosen.value(case, name, part) for name in chosen.beside)
+            key = (chosen.panel(case, part), chosen.series(case, part), x)
             found[key] = found[key] | mask if key in found else mask
-    return [Series(panel, name, mask) for (panel, name), mask in found.items()]
+    return [Series(panel, name, x, mask) for (panel, name, x), mask in found.items()]
+
+
+def _division(columns: Columns, name: str, wanted: list[str] | None) -> tuple[Places, list[str]]:
+    """The wanted parts of a division, and the part of each row, -1 if it has none of them."""
+    if name == "size" and wanted is not None and "size_bytes" in columns.names:
+        # Classes overlap: the wanted ones decide which of them a row is in.
+        sizes = columns.number("size_bytes")
+        classes = [(own, low, high) for own, low, high in CLASSES if own in wanted]
+        if not classes:
+            raise unknown(", ".join(wanted), [own for own, _, _ in CLASSES], "size")
+        places = np.full(columns.rows, -1, dtype=np.int64)
+        for place, (_, low, high) in reversed(list(enumerate(classes))):
+            places[(sizes > low) & (sizes <= high)] = place
+        return places, [own for own, _, _ in classes]
+    places, words = columns.parts(name)
+    if wanted is None:
+        return places, words
+    if not set(wanted) & set(words):
+        raise unknown(", ".join(wanted), words, name)
+    return np.array([word in wanted for word in words])[places] * (places + 1) - 1, words

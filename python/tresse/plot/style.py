@@ -11,6 +11,9 @@ from typing import Any
 from tresse.plot import palette
 from tresse.plot.errors import matplotlib, unknown
 
+_HIGH = 3
+"""More rows of panels than this are made shorter by panels of half the width."""
+
 
 @dataclass(frozen=True)
 class Preset:
@@ -25,6 +28,10 @@ class Preset:
     across: int
     """The most panels in a row."""
     dpi: int
+
+    def columns(self, panels: int) -> int:
+        """How many of these panels are in a row. In a narrow figure, more than a few would be higher than a page."""
+        return min(panels, self.across if panels <= _HIGH * self.across else 2 * self.across)
 
     def rc(self) -> dict[str, Any]:
         """The sizes as matplotlib settings."""
@@ -66,8 +73,8 @@ class Preset:
 PRESETS = {
     own.name: own
     for own in (
-        Preset("one-column", 3.33, 8, 1.1, 3.2, across=1, dpi=150),
-        Preset("two-columns", 7.0, 8, 1.2, 3.5, across=3, dpi=150),
+        Preset("one-column", 3.5, 8, 1.1, 3.2, across=1, dpi=150),
+        Preset("two-columns", 7.16, 8, 1.2, 3.5, across=3, dpi=150),
         Preset("screen", 8.5, 10, 1.6, 5, across=3, dpi=100),
     )
 }
@@ -79,8 +86,9 @@ _current: ContextVar[Preset | None] = ContextVar("tresse preset", default=None)
 def style(name: str) -> Iterator[Preset]:
     """Figures that are made inside this context have the sizes of a preset.
 
-    "one-column" is 3.33 inches wide and "two-columns" 7 inches, as IEEE's and ACM's columns are, with letters of 8 points;
-    "screen" is the default. Save figures inside the context too, because a PDF's fonts are chosen on saving.
+    "one-column" is 3.5 inches wide and "two-columns" 7.16 inches, as a column and the text of IEEE's papers are, with
+    letters of 8 points; "screen" is the default. Save figures inside the context too, because a PDF's fonts are chosen
+    on saving.
 
     >>> with tresse.plot.style("one-column"):
     ...     run.plot.cdf("goodput_bps").savefig("goodput.pdf")

@@ -73,7 +73,9 @@ def timeline(
     for place, case in enumerate(chosen.cases):
         rows = np.flatnonzero((case_of == place) & (seeds == wanted_seed))
         if len(rows):
-            lines[case.label] = _lines(columns, rows, flow, chosen.parts.get("group"))
+            lines[case.label] = _lines(
+                columns, rows, flow, set(chosen.parts["group"]) if "group" in chosen.parts else None
+            )
     if len(lines) > _MOST_CASES:
         raise TresseError(
             f"a timeline of {len(lines)} cases cannot be read", hint=f"choose with where={{…}}: {'; '.join(lines)}"
@@ -160,9 +162,32 @@ def _figure(columns: Columns, names: tuple[str, ...], lines: dict[str, list[_Lin
     return figure
 
 
-def _draw(axes: Axes, x: Numbers, y: Numbers, colour: str) -> None:
+def draw_line(
+    axes: Axes,
+    edges: Numbers,
+    values: Numbers,
+    look: palette.Look,
+    *,
+    steps: bool = False,
+    ends: tuple[float, ...] | None = None,
+) -> None:
+    """Values in intervals between edges: as steps, or at the ends of the intervals.
+
+    If there are more in the range `ends` than a line can show, their mean, with a band from the least to the greatest.
+    """
+    if ends is not None:
+        first = max(0, int(np.searchsorted(edges, ends[0])) - 1)
+        last = int(np.searchsorted(edges, ends[1])) + 1
+        edges, values = edges[first : last + 1], values[first:last]
+    if len(values) <= _BINS and steps:
+        axes.plot(np.repeat(edges, 2)[1:-1], np.repeat(values, 2), color=look.colour, linestyle=look.dash)
+        return
+    _draw(axes, edges[1:], values, look.colour, look.dash)
+
+
+def _draw(axes: Axes, x: Numbers, y: Numbers, colour: str, dash: palette.Dash = "-") -> None:
     if len(x) <= _BINS:
-        axes.plot(x, y, color=colour)
+        axes.plot(x, y, color=colour, linestyle=dash)
         return
     each = len(x) / _BINS
     edges = np.unique((np.arange(_BINS) * each).astype(int))
@@ -180,7 +205,7 @@ def _draw(axes: Axes, x: Numbers, y: Numbers, colour: str) -> None:
         alpha=0.16,
         linewidth=0,
     )
-    axes.plot(middle, mean, color=colour)
+    axes.plot(middle, mean, color=colour, linestyle=dash)
 
 
 def _whole(

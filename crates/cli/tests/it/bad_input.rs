@@ -237,6 +237,33 @@ fn what_is_no_experiment_says_what_it_is() {
 }
 
 #[test]
+fn a_figure_that_cannot_be_drawn_says_why() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let figures = "[[figures]]\nid = \"rates\"\ntitle = \"Rates\"\nchart = \"cdf\"\nx = \"goodput_bps\"\n";
+    fs::write(dir.path().join("plain.toml"), PARTS).expect("a file");
+    fs::write(dir.path().join("drawn.toml"), format!("{PARTS}\n{figures}")).expect("a file");
+    for name in ["plain", "drawn"] {
+        fails(tresse(dir.path()).args(["run", &format!("{name}.toml"), "--out", name]), 0);
+    }
+    for (args, told) in [
+        (&["drawn", "rate", "-o", "f.pdf"][..], "no figure `rate`; did you mean `rates`? (available: rates)"),
+        (&["plain", "rates", "-o", "f.pdf"], "plain: its experiment declares no figures"),
+        (&["nowhere", "rates", "-o", "f.pdf"], "nowhere/run.json"),
+        (&["drawn", "rates", "-o", "f.eps"], "f.eps: a figure is a .pdf, .svg or .png file"),
+        (&["drawn", "rates", "-o", "f"], "hint: -o f.pdf"),
+        (&["drawn", "rates"], "--out"),
+        (&["drawn", "rates", "-o", "f.pdf", "--width", "3"], "[possible values: column, text]"),
+    ] {
+        let said = fails(tresse(dir.path()).arg("plot").args(args), 2);
+        assert!(said.contains(told), "{args:?}: {said}");
+    }
+    let drawn = ["plot", "drawn", "rates", "-o", "f.pdf"];
+    let said = fails(tresse(dir.path()).args(drawn).env("TRESSE_PYTHON", "/no/python"), 3);
+    assert!(said.contains("there is no /no/python") && said.contains("extra `plot`"), "{said}");
+    assert!(!dir.path().join("f.pdf").exists());
+}
+
+#[test]
 fn a_comparison_without_anything_to_compare_says_so() {
     let dir = TempDir::new().expect("a temporary folder");
     fs::write(dir.path().join("parts.toml"), PARTS).expect("a file");

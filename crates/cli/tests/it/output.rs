@@ -94,6 +94,7 @@ const COMMANDS: &[&str] = &[
     "mark show",
     "bench",
     "report",
+    "plot",
     "view",
     "attach",
     "detach",
