@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -158,6 +159,8 @@ def test_the_best_is_held_against_the_unchanged_experiment() -> None:
     head, *rows = far.table().splitlines()
     assert head.endswith("breaks")
     assert rows[1].endswith("goodput_mean_bps >= 3e+08")
+    assert re.split("  +", head.strip())[:2] == ["setting", "FCT p99, s"]
+    assert "1.00 ± 0.10" in rows[0], "as many digits as two of the interval have"
     assert "breaks" not in found(1.0, slower).table()
     assert "no better than the unchanged experiment (case=baseline)" in _text(found(1.8, slower))
     assert "no better" not in _text(far)

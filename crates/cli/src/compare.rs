@@ -13,6 +13,7 @@ use tresse_workbench::compare::{check, folders, runs};
 use tresse_workbench::json::compact;
 
 use crate::ended::Ended;
+use crate::table::{Format, Table};
 
 /// Compare a finished run with the published numbers, or two runs with each other
 ///
@@ -31,6 +32,7 @@ use crate::ended::Ended;
 /// Examples:
 ///   tresse compare runs/xmp-table1-1
 ///   tresse compare runs/xmp-table1-1 runs/xmp-table1-2
+///   tresse compare runs/xmp-table1-1 --format latex > numbers.tex
 ///   tresse compare runs/paper-xmp-1 --markdown
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -48,16 +50,23 @@ pub struct Args {
     /// Print a section for a page
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
+    /// Write the tables alone in this format
+    #[arg(long, value_enum, default_value_t, conflicts_with_all = ["json", "markdown"])]
+    format: Format,
 }
 
 pub fn run(args: &Args) -> Result<(), Ended> {
     if let Some(other) = &args.other {
         let pairs = runs(&args.run, other, args.judge)?;
         let mut out = anstream::stdout().lock();
-        match (args.json, args.markdown) {
-            (true, _) => print_compact(&serde_json::to_value(&pairs).expect("plain data"))?,
-            (_, true) => write!(out, "{}", two::markdown(&pairs))?,
-            _ => write!(out, "{}", two::Text(&pairs))?,
+        match (args.json, args.markdown, args.format) {
+            (true, ..) => print_compact(&serde_json::to_value(&pairs).expect("plain data"))?,
+            (_, true, _) => write!(out, "{}", two::markdown(&pairs))?,
+            (.., Format::Table) => write!(out, "{}", two::Text(&pairs))?,
+            (.., format) => {
+                two::tell(&pairs);
+                write!(out, "{}", format.write(&two::tables(&pairs)))?;
+            }
         }
         return Ok(pairs.check()?);
     }
@@ -68,7 +77,7 @@ pub fn run(args: &Args) -> Result<(), Ended> {
         let (experiment, own) = Reproduced::read(run, OWNERS, args.judge)?;
         if args.markdown {
             writeln!(out, "{}", published::markdown(&experiment, &own))?;
-        } else if !args.json {
+        } else if args.format == Format::Table && !args.json {
             published::show(&experiment, &own, &mut out)?;
             writeln!(out)?;
         }
@@ -77,6 +86,10 @@ pub fn run(args: &Args) -> Result<(), Ended> {
     let all = Reproduction::of(experiments);
     if args.json {
         print_compact(&serde_json::to_value(&all).expect("plain data"))?;
+    } else if args.format != Format::Table {
+        published::tell(&all);
+        let tables: Vec<Table> = all.experiments.iter().map(published::table).collect();
+        write!(out, "{}", args.format.write(&tables))?;
     } else if runs.len() > 1 {
         write!(out, "{}", published::Total(&all))?;
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use indexmap::IndexSet;
 use serde_json::json;
 use tresse_experiment::schema::metrics::compared;
+use tresse_reproduction::metric_display;
 use tresse_sweep::Row;
 use tresse_workbench::json::pretty;
 use tresse_workbench::{Failure, sweep};
@@ -27,7 +28,8 @@ pub fn show(folder: &Path, as_json: bool, format: Format) -> Result<String, Fail
     Ok(format!("{}\n{}", table(&rows), sweep::summary(&finished)))
 }
 
-/// The keys, by the shortest names that are unique among keys and axes; the axes of the cases; the default metrics.
+/// The keys, by the shortest names that are unique among keys and axes; the axes of the cases; the default metrics, each
+/// with its interval if any point has several seeds.
 fn table(rows: &[Row]) -> Table {
     let keys: IndexSet<&String> = rows.iter().flat_map(|row| row.setting.keys()).collect();
     let axes = heads(rows.iter().map(|row| &row.case));
@@ -36,7 +38,11 @@ fn table(rows: &[Row]) -> Table {
     let mut head: Vec<String> = keys.iter().map(|key| short(key, &keys, &axes)).collect();
     head.extend(axes.iter().cloned());
     let labels = head.len();
-    head.extend(metrics.iter().map(|metric| tresse_reproduction::metric_display::name(metric)));
+    let has_interval = |name: &str| rows.iter().any(|row| row.ci95.contains_key(name));
+    for name in &metrics {
+        head.push(metric_display::name(name));
+        head.extend(has_interval(name).then(|| "±95 %".to_owned()));
+    }
     let mut table = Table::new(&head).labels(labels);
     for row in rows {
         let value = |key: &&String| match row.setting.get(*key) {
@@ -46,9 +52,13 @@ fn table(rows: &[Row]) -> Table {
         };
         let mut line: Vec<String> = keys.iter().map(value).collect();
         line.extend(cells(&row.case, &axes));
-        let metric =
-            |name: &&str| row.metrics.get(*name).map_or_else(|| "-".to_owned(), |&own| shown(name, own));
-        line.extend(metrics.iter().map(metric));
+        for name in &metrics {
+            let dash = || "-".to_owned();
+            line.push(row.metrics.get(*name).map_or_else(dash, |&own| shown(name, own)));
+            if has_interval(name) {
+                line.push(row.ci95.get(*name).map_or_else(dash, |&half| metric_display::value(name, half)));
+            }
+        }
         table.row(line);
     }
     table

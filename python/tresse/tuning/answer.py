@@ -18,6 +18,7 @@ from typing import Any
 from tresse import runs
 from tresse.errors import TresseError, missing
 from tresse.experiments import setting as word
+from tresse.plot.units import Scale, scale_of, short
 from tresse.tuning.plan import Plan, PlanLike, read
 from tresse.tuning.points import Points, Setting
 from tresse.tuning.search import Trial, front, search
@@ -140,18 +141,14 @@ class Tuning:
         """The cells of the table, with its head; a column for the bounds that are broken, if any is."""
         shown = [*self.front, *self.baseline]
         with_broken = any(own.broken for own in shown)
-        rows = [["", "setting", *self.metrics, *(["breaks"] if with_broken else [])]]
+        scales = {metric: scale_of(metric, [own.metrics.get(metric) for own in shown]) for metric in self.metrics}
+        heads = [f"{short(metric)}, {scale.unit}" if scale.unit else short(metric) for metric, scale in scales.items()]
+        rows = [["", "setting", *heads, *(["breaks"] if with_broken else [])]]
         for own in shown:
             broken = [", ".join(own.broken)] if with_broken else []
-            rows.append([own.name, _words(own.values), *self._cells(own), *broken])
+            cells = [_cell(own.metrics.get(metric), own.ci95.get(metric), scale) for metric, scale in scales.items()]
+            rows.append([own.name, _words(own.values), *cells, *broken])
         return rows
-
-    def _cells(self, own: Finalist) -> list[str]:
-        cells = []
-        for metric in self.metrics:
-            value, half = own.metrics.get(metric), own.ci95.get(metric)
-            cells.append("-" if value is None else f"{value:.5g}" + (f" ± {half:.2g}" if half is not None else ""))
-        return cells
 
     def __repr__(self) -> str:
         return f"<Tuning {len(self.trials)} trials, {len(self.front)} on the front, in {self.folder}>"
@@ -309,6 +306,18 @@ def _write(tuning: Tuning) -> None:
 
 def _plain(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+def _cell(value: float | None, half: float | None, scale: Scale) -> str:
+    """A value in the unit of its column: five digits, or as many as two digits of its interval have."""
+    if value is None:
+        return "-"
+    value = value / scale.factor
+    if not half:
+        return f"{value:.5g}"
+    half = half / scale.factor
+    decimals = max(0, 1 - math.floor(math.log10(half)))
+    return f"{value:.{decimals}f} ± {half:.{decimals}f}"
 
 
 def _words(values: dict[str, Any]) -> str:

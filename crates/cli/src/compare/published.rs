@@ -66,6 +66,25 @@ pub fn show(experiment: &PaperExperiment, result: &Reproduced, out: &mut impl Wr
     Ok(())
 }
 
+/// What a reader of the tables alone has to know, on stderr.
+pub fn tell(all: &Reproduction) {
+    let partial = all.experiments.iter().filter(|own| own.state != State::Complete);
+    let partial = partial.map(|own| format!("PARTIAL: {} {}", own.experiment, own.state));
+    let without = all.experiments.iter().filter(|own| own.comparison.numbers.is_empty());
+    let without = without.map(|own| {
+        let name = &own.experiment;
+        format!("no published numbers for {name}; `tresse compare RUN RUN` compares two runs")
+    });
+    for line in partial.chain(without) {
+        let _ = writeln!(io::stderr(), "note: {line}"); // it may be closed
+    }
+}
+
+/// The table of published numbers, with the kept results of real hosts next to the simulator's.
+pub fn table(result: &Reproduced) -> Table {
+    numbers(result, result.real())
+}
+
 /// How faithful a run on real hosts was.
 fn truth(testbed: &Testbed) -> String {
     format!("real hosts, --scale {}, {}", testbed.scale, testbed.lateness())

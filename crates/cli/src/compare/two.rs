@@ -1,6 +1,7 @@
 //! Two runs against each other, as text and as Markdown.
 
 use std::fmt::{self, Write};
+use std::io::{self, Write as _};
 
 use tresse_experiment::schema::metrics::compared;
 use tresse_reproduction::metric_display;
@@ -62,6 +63,19 @@ impl fmt::Display for Text<'_> {
             writeln!(f, "{line}")?;
         }
         Ok(())
+    }
+}
+
+/// The tables of all pairs, alone.
+pub fn tables(pairs: &Pairs) -> Vec<Table> {
+    pairs.experiments.iter().map(table).collect()
+}
+
+/// What a reader of the tables alone has to know, on stderr.
+pub fn tell(pairs: &Pairs) {
+    let of = |pair: &Pair| pair.notes.iter().cloned().chain(pair.sameness()).collect::<Vec<_>>();
+    for line in pairs.experiments.iter().flat_map(of).chain(pairs.missing.iter().cloned()) {
+        let _ = writeln!(io::stderr(), "note: {line}"); // it may be closed
     }
 }
 

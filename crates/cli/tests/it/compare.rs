@@ -184,6 +184,14 @@ fn two_runs_stand_beside_each_other() {
     assert!(same.contains("the same results to the last bit"), "{same}");
     let page = compare(dir.path(), &["a", "b", "--markdown"]);
     assert!(page.contains("| xmp-2 permutation | goodput mean, Mbit/s |"), "{page}");
+    let csv = compare(dir.path(), &["a", "b", "--format", "csv"]);
+    assert!(csv.starts_with("case,metric,first,first ±95 %,second,second ±95 %,ratio,intervals\n"), "{csv}");
+    let rows = csv.lines().filter(|line| line.starts_with("xmp-2 permutation,\"goodput mean, Mbit/s\","));
+    assert_eq!(rows.count(), 1, "{csv}");
+    let latex = compare(dir.path(), &["a", "--format", "latex"]);
+    assert!(latex.contains("\\toprule\nmetric & case & paper & ours & ratio"), "{latex}");
+    assert!(latex.contains("goodput mean, Mbit/s & xmp-2 permutation & 1.0 & $"), "{latex}");
+    assert!(!latex.contains("claims"), "the tables alone: {latex}");
 }
 
 #[test]
