@@ -37,21 +37,22 @@ where
     pub(super) fn hand_on(&mut self) -> Result<(), E> {
         self.handed_at = self.world.hops();
         // Of a round in the order in which they were started.
-        self.batch.sort_by_key(|(flow, id)| (flow.begun.part, *id));
-        let first = self.flows.len();
-        self.flows.extend(self.batch.drain(..).map(|(flow, _)| flow));
-        let ended = &self.flows[first..];
+        self.batch.sort_unstable_by_key(|flow| (flow.begun.part, flow.record.id));
+        let mut ended = std::mem::take(&mut self.batch);
+        self.flows.extend(ended.iter().copied());
         let is_round = self.is_whole && !self.is_cut;
         if !is_round {
             self.optima.why_none.get_or_insert_with(|| beside::COME_AND_GO.to_owned());
         }
         let optimum = match is_round && self.complete && self.pilot.is_none() && !ended.is_empty() {
-            true => beside::add(&mut self.optima, self.case, self.seed, ended),
+            true => beside::add(&mut self.optima, self.case, self.seed, &ended),
             false => None,
         };
         if !ended.is_empty() {
-            (self.measured)(Rows::Flows(ended, optimum))?;
+            (self.measured)(Rows::Flows(&ended, optimum))?;
         }
+        ended.clear();
+        self.batch = ended;
         if self.handed < self.jobs.len() {
             (self.measured)(Rows::Jobs(&self.jobs[self.handed..]))?;
             self.handed = self.jobs.len();

@@ -32,6 +32,7 @@ use crate::setup;
 use tresse_results::record::flow::{Begun, Flow};
 use tresse_results::record::optima::Optima;
 use tresse_results::record::outcome::Rows;
+use tresse_results::record::packed_flows::PackedFlows;
 use tresse_results::record::progress::Progress;
 
 /// Packet-hops between two checks of the stop flag: a few milliseconds of work.
@@ -68,13 +69,13 @@ pub(crate) struct Engine<'a, M, W> {
     /// The times at which an application writes or a datagram is sent, and for which flow.
     writes: BTreeSet<(Time, u64)>,
     /// The flows of this round, in the order of their ends; those that were passed on are only in `flows`.
-    batch: Vec<(Flow, u64)>,
+    batch: Vec<Flow>,
     round: u32,
     /// Whether flows of this round were passed on before it ended.
     is_cut: bool,
     /// Whether all flows of this round started together, and nothing else was there.
     is_whole: bool,
-    flows: Vec<Flow>,
+    flows: PackedFlows,
     jobs: Vec<(usize, Job)>,
     /// The number of jobs that were passed on.
     handed: usize,
@@ -164,7 +165,7 @@ where
             round: 0,
             is_cut: false,
             is_whole: true,
-            flows: Vec::new(),
+            flows: PackedFlows::default(),
             jobs: Vec::new(),
             handed: 0,
             handed_at: 0,
@@ -382,7 +383,7 @@ where
         let shares = path_sharing_score::shares(self.case, self.seed, &begun, record);
         let locality = self.case.setting.fabric.locality(begun.start.from, begun.start.to);
         let flow = Flow { begun, locality, shares, ideal, record: *record };
-        self.batch.push((flow, record.id));
+        self.batch.push(flow);
         begun
     }
 

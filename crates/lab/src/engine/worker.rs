@@ -101,7 +101,7 @@ pub fn run<E>(
         let Ok(message) = next(&mut output) else { break };
         let rows = match &message {
             Message::Flows(flows, optimum) => {
-                outcome.flows.extend_from_slice(flows);
+                outcome.flows.extend(flows.iter().copied());
                 Rows::Flows(flows, optimum.as_deref())
             }
             Message::Jobs(jobs) => {

@@ -6,7 +6,8 @@ use tresse_experiment::schema::metrics::{DISTANCES, SIZES};
 use tresse_experiment::schema::slice::Slice;
 use tresse_fabric::Locality;
 
-use crate::metric::{of_flows, of_rtts, runs};
+use crate::metric::flows::FlowSums;
+use crate::metric::{of_rtts, runs};
 use crate::observe::queues;
 use tresse_results::record::flow::Flow;
 use tresse_results::record::metric::{By, NamedMetrics};
@@ -41,18 +42,20 @@ pub fn by(groups: &[String], outcomes: &[&Outcome]) -> By {
 
 /// The metrics of the flows of each slice of `case`; slices without a flow are left out.
 pub fn slices<'a>(case: &'a Case, outcomes: &[&Outcome]) -> IndexMap<&'a str, NamedMetrics> {
-    let flows = |slice: &Slice| -> Vec<&Flow> {
+    let of_slice = |slice: &Slice| -> FlowSums {
         let group = slice.group.as_ref().map(|own| case.groups.iter().position(|name| name == own));
-        let has = |f: &&Flow| {
+        let has = |f: &Flow| {
             group.is_none_or(|own| own == Some(f.begun.member.group))
                 && slice.size.is_none_or(|own| f.begun.start.bytes.is_some_and(|bytes| own.has(bytes)))
                 && slice.starts.is_none_or(|[from, to]| (from.0..to.0).contains(&f.record.start))
                 && slice.distance.as_ref().is_none_or(|own| *own == f.locality.name())
         };
-        outcomes.iter().flat_map(|o| &o.flows).filter(has).collect()
+        let mut sums = FlowSums::new();
+        outcomes.iter().flat_map(|o| &o.flows).filter(has).for_each(|flow| sums.add(&flow));
+        sums
     };
-    let all = case.setting.slices.iter().map(|(name, slice)| (name.as_str(), flows(slice)));
-    all.filter(|(_, flows)| !flows.is_empty()).map(|(name, flows)| (name, of_flows(&flows))).collect()
+    let all = case.setting.slices.iter().map(|(name, slice)| (name.as_str(), of_slice(slice)));
+    all.filter(|(_, sums)| !sums.is_empty()).map(|(name, sums)| (name, sums.metrics())).collect()
 }
 
 /// The metrics of the flows of each of `names`; `belongs` says whether a flow belongs to the name with that index.
@@ -61,10 +64,11 @@ fn divide<'a>(
     outcomes: &[&Outcome],
     belongs: impl Fn(usize, &Flow) -> bool,
 ) -> IndexMap<String, NamedMetrics> {
-    let flows = |place| -> Vec<&Flow> {
-        outcomes.iter().flat_map(|o| &o.flows).filter(|f| belongs(place, f)).collect()
-    };
-    let parts = names.enumerate().map(|(place, name)| (name, flows(place)));
-    let parts = parts.filter(|(_, flows)| !flows.is_empty());
-    parts.map(|(name, flows)| (name.to_owned(), of_flows(&flows))).collect()
+    let mut parts: Vec<(&str, FlowSums)> = names.map(|name| (name, FlowSums::new())).collect();
+    for flow in outcomes.iter().flat_map(|o| &o.flows) {
+        let own = parts.iter_mut().enumerate().filter(|(place, _)| belongs(*place, &flow));
+        own.for_each(|(_, (_, sums))| sums.add(&flow));
+    }
+    let parts = parts.into_iter().filter(|(_, sums)| !sums.is_empty());
+    parts.map(|(name, sums)| (name.to_owned(), sums.metrics())).collect()
 }

@@ -4,34 +4,70 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 use tresse_experiment::schema::slice::is_total;
-use tresse_units::Time;
+use tresse_units::SECOND;
 
-use super::{Metric, mean, mean_seconds, mean_window};
+use super::{Metric, WindowSum};
 use tresse_results::record::flow::Flow;
+use tresse_results::record::packed_flows::PackedFlows;
+
+/// What the means of a round are made of.
+#[derive(Debug, Default)]
+pub(super) struct Round {
+    number: u32,
+    /// The parts of the workload that have flows in it.
+    parts: BTreeSet<usize>,
+    goodput: Sum,
+    completion: Sum,
+    windows: WindowSum,
+    pub timeouts: u64,
+}
+
+#[derive(Debug, Default)]
+struct Sum {
+    count: u64,
+    sum: u128,
+}
+
+impl Sum {
+    fn add(&mut self, value: u64) {
+        self.count += 1;
+        self.sum += u128::from(value);
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+}
+
+impl Round {
+    fn add(&mut self, flow: &Flow) {
+        self.parts.insert(flow.begun.part);
+        self.goodput.add(flow.record.goodput());
+        flow.completion().into_iter().for_each(|time| self.completion.add(time));
+        self.windows.add(flow);
+        self.timeouts += flow.record.counters.timeouts;
+    }
+}
 
 /// A mean of independent flows.
-type Mean = fn(&[Flow]) -> Option<f64>;
+type Mean = fn(&Round) -> Option<f64>;
 
 /// Half the width of the 95 % confidence interval of each mean of one seed, over the rounds of the pattern, which
 /// are drawn independently. None if not all parts of the workload are in each round, for then its rounds differ in more
 /// than chance.
-pub fn over_rounds(flows: &[Flow]) -> IndexMap<String, f64> {
-    let mut parts = by_round(flows).map(|round| round.iter().map(|f| f.begun.part).collect::<BTreeSet<_>>());
-    let first = parts.next();
-    if parts.any(|round| Some(round) != first) {
+pub fn over_rounds(flows: &PackedFlows) -> IndexMap<String, f64> {
+    let rounds = by_round(flows);
+    if rounds.iter().any(|round| round.parts != rounds[0].parts) {
         return IndexMap::new();
     }
     let means: [(_, Mean); 4] = [
-        ("goodput_mean_bps", |g| Some(mean(&g.iter().map(|f| f.record.goodput()).collect::<Vec<_>>()))),
-        ("fct_mean_s", |g| {
-            let times: Vec<Time> = g.iter().filter_map(Flow::completion).collect();
-            (!times.is_empty()).then(|| mean_seconds(&times))
-        }),
-        ("cwnd_mean_pkts", |g| mean_window(g.iter())),
-        ("timeouts_mean", |g| Some(g.iter().map(|f| f.record.counters.timeouts).sum::<u64>() as f64)),
+        ("goodput_mean_bps", |round| round.goodput.mean()),
+        ("fct_mean_s", |round| Some(round.completion.mean()? / SECOND as f64)),
+        ("cwnd_mean_pkts", |round| round.windows.mean()),
+        ("timeouts_mean", |round| Some(round.timeouts as f64)),
     ];
     let width = |(name, of): (&str, Mean)| {
-        let values: Vec<f64> = by_round(flows).filter_map(of).collect();
+        let values: Vec<f64> = rounds.iter().filter_map(of).collect();
         half_width_95(&values).map(|w| (name.to_owned(), w))
     };
     means.into_iter().filter_map(width).collect()
@@ -51,9 +87,17 @@ pub fn over_seeds<'a>(seeds: impl Iterator<Item = &'a IndexMap<String, Metric>>)
     values.into_iter().filter_map(width).collect()
 }
 
-/// The flows of each round of one seed; they are in the order of rounds.
-pub fn by_round(flows: &[Flow]) -> impl Iterator<Item = &[Flow]> {
-    flows.chunk_by(|a, b| a.begun.start.round == b.begun.start.round)
+/// Each round of one seed; its flows are in the order of rounds.
+pub(super) fn by_round(flows: &PackedFlows) -> Vec<Round> {
+    let mut rounds: Vec<Round> = Vec::new();
+    for flow in flows {
+        let number = flow.begun.start.round;
+        if rounds.last().is_none_or(|last| last.number != number) {
+            rounds.push(Round { number, ..Round::default() });
+        }
+        rounds.last_mut().expect("it was just added").add(&flow);
+    }
+    rounds
 }
 
 /// Half the width of the 95 % interval of the mean, by Student's t; none for fewer than two values.

@@ -24,10 +24,10 @@ use tresse_results::record::outcome::Outcome;
 
 /// The metrics of a case; `outcomes` are its replications. Metrics of flows are missing before the first flow.
 pub(crate) fn of(outcomes: &[&Outcome]) -> NamedMetrics {
-    let flows: Vec<&Flow> = outcomes.iter().flat_map(|o| &o.flows).collect();
-    let mut metrics = of_flows(&flows);
+    let flows = || outcomes.iter().flat_map(|o| &o.flows);
+    let mut metrics = of_flows(flows());
     let rounds = outcomes.iter().flat_map(|o| by_round(&o.flows));
-    let timeouts: Vec<u64> = rounds.map(|r| r.iter().map(|f| f.record.counters.timeouts).sum()).collect();
+    let timeouts: Vec<u64> = rounds.map(|round| round.timeouts).collect();
     if let (Some(&min), Some(&max)) = (timeouts.iter().min(), timeouts.iter().max()) {
         metrics.insert("timeouts_min", Metric::Count(min));
         metrics.insert("timeouts_mean", Metric::Real(mean(&timeouts)));
@@ -46,7 +46,7 @@ pub(crate) fn of(outcomes: &[&Outcome]) -> NamedMetrics {
     }
     metrics.extend(of_mechanisms(outcomes));
     metrics.extend(of_flow_control(outcomes.iter().flat_map(|o| &o.links).map(|l| l.pfc)));
-    metrics.extend(path_sharing_score::metrics(flows.iter().copied()));
+    metrics.extend(path_sharing_score::metrics(flows()));
     metrics.extend(of_jobs(outcomes.iter().flat_map(|o| &o.jobs).map(|(_, job)| job)));
     metrics.insert("simulated_s", Metric::Real(seconds(outcomes.iter().map(|o| o.simulated).sum())));
     metrics.insert("packet_hops", total(|o| o.hops));
@@ -156,11 +156,24 @@ fn of_jobs<'a>(jobs: impl Iterator<Item = &'a Job>) -> NamedMetrics {
     metrics
 }
 
-/// The mean window over all rounds of all subflows, packets; none if no round was counted.
-fn mean_window<'a>(flows: impl Iterator<Item = &'a Flow>) -> Option<f64> {
-    let counters = flows.map(|f| f.record.counters);
-    let (rounds, windows) = counters.fold((0, 0), |(r, w), c| (r + c.rounds, w + c.windows));
-    (rounds > 0).then(|| windows as f64 / rounds as f64)
+/// The windows of all rounds of all subflows of some flows.
+#[derive(Debug, Default)]
+struct WindowSum {
+    rounds: u64,
+    /// Packets.
+    windows: u64,
+}
+
+impl WindowSum {
+    fn add(&mut self, flow: &Flow) {
+        self.rounds += flow.record.counters.rounds;
+        self.windows += flow.record.counters.windows;
+    }
+
+    /// The mean window, packets; none if no round was counted.
+    fn mean(&self) -> Option<f64> {
+        (self.rounds > 0).then(|| self.windows as f64 / self.rounds as f64)
+    }
 }
 
 fn mean(values: &[u64]) -> f64 {
@@ -231,7 +244,7 @@ mod tests {
             marks: 0,
             trims: 0,
             mechanisms: Mechanisms::default(),
-            flows,
+            flows: flows.into_iter().collect(),
             jobs: Vec::new(),
             links: Vec::new(),
             queues: Vec::new(),
@@ -304,9 +317,10 @@ mod tests {
         other.begun.part = 1;
         let mut later = other;
         later.begun.start.round = 1;
-        let alike = [other, later];
+        let alike = [other, later].into_iter().collect();
         assert!(over_rounds(&alike).contains_key("fct_mean_s"));
-        assert!(over_rounds(&[flow(0, 1, 0, 4, 15), other, flow(1, 2, 5, 1, 5)]).is_empty());
+        let unlike = [flow(0, 1, 0, 4, 15), other, flow(1, 2, 5, 1, 5)].into_iter().collect();
+        assert!(over_rounds(&unlike).is_empty());
     }
 
     #[test]
@@ -324,8 +338,7 @@ mod tests {
 
     #[test]
     fn parts_of_flows_have_the_metrics_that_are_of_flows() {
-        let flows: Vec<Flow> = (1..4).map(|i| flow(0, i, i, 1, 4)).collect();
-        let flows = of_flows(&flows.iter().collect::<Vec<_>>());
+        let flows = of_flows((1..4).map(|i| flow(0, i, i, 1, 4)));
         for row in METRICS.iter().filter(|row| !row.name.starts_with("deadline_")) {
             assert_eq!(flows.contains_key(row.name), row.of == Of::Flows, "{}", row.name);
         }

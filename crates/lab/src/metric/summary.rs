@@ -164,25 +164,23 @@ pub fn digest(replications: &[(&Case, u64, &Outcome)]) -> String {
     let mut hash = Sha256::new();
     for (case, seed, outcome) in replications {
         hash.update(case.label());
-        let mut words = vec![*seed, outcome.simulated, outcome.hops];
+        let mut add = |words: &[u64]| words.iter().for_each(|word| hash.update(word.to_le_bytes()));
+        add(&[*seed, outcome.simulated, outcome.hops]);
         for f in &outcome.flows {
             let r = &f.record;
             let begun = &f.begun.start;
-            words.extend([begun.round.into(), begun.from.into(), begun.to.into(), r.bytes, r.start, r.end]);
+            add(&[begun.round.into(), begun.from.into(), begun.to.into(), r.bytes, r.start, r.end]);
             let c = &r.counters;
-            words.extend([c.sent, c.retransmissions, c.timeouts, c.recoveries, c.mark_cuts, c.marks]);
+            add(&[c.sent, c.retransmissions, c.timeouts, c.recoveries, c.mark_cuts, c.marks]);
         }
         for (part, job) in &outcome.jobs {
-            words.extend([*part as u64, job.number.into(), job.start, job.end, job.flows.into()]);
+            add(&[*part as u64, job.number.into(), job.start, job.end, job.flows.into()]);
         }
         for l in &outcome.links {
-            words.extend([l.port.into(), l.bytes, l.drops + l.lost, l.marks]);
+            add(&[l.port.into(), l.bytes, l.drops + l.lost, l.marks]);
             if l.pfc.pauses > 0 {
-                words.extend([l.pfc.pauses, l.pfc.paused, l.pfc.overflows]);
+                add(&[l.pfc.pauses, l.pfc.paused, l.pfc.overflows]);
             }
-        }
-        for word in words {
-            hash.update(word.to_le_bytes());
         }
     }
     hash.finalize().iter().take(16).map(|b| format!("{b:02x}")).collect()

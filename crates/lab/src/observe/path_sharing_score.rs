@@ -51,7 +51,7 @@ pub(crate) fn why_none(case: &Case) -> Option<String> {
 
 /// The metrics of the flows whose path manager detects path sharing; empty without such flows. Undefined shares are
 /// missing.
-pub(crate) fn metrics<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<(&'static str, Metric)> {
+pub(crate) fn metrics(flows: impl Iterator<Item = Flow>) -> Vec<(&'static str, Metric)> {
     let mut score = Score::default();
     let mut flows = flows.filter_map(|f| Some((f.shares?, f.record.closed != 0))).peekable();
     if flows.peek().is_none() {
@@ -127,7 +127,7 @@ mod tests {
         let flows: Vec<Flow> =
             cells.iter().flat_map(|&(shares, closed, n)| vec![flow(Some(shares), closed); n]).collect();
         assert_eq!(
-            metrics(flows.iter()),
+            metrics(flows.into_iter()),
             [
                 ("sharing_flows", Metric::Count(5)),
                 ("terminated_flows", Metric::Count(4)),
@@ -136,8 +136,8 @@ mod tests {
                 ("sharing_f_ratio", Metric::Real(6.0 / 9.0)),
             ]
         );
-        assert_eq!(metrics([flow(None, 1)].iter()), [], "nothing was to be detected");
-        let quiet = metrics([flow(Some(true), 0)].iter());
+        assert_eq!(metrics([flow(None, 1)].into_iter()), [], "nothing was to be detected");
+        let quiet = metrics([flow(Some(true), 0)].into_iter());
         assert_eq!(
             quiet[2..],
             [("sharing_recall_ratio", Metric::Real(0.0)), ("sharing_f_ratio", Metric::Real(0.0))]

@@ -11,6 +11,7 @@ use super::{schemes, words};
 use tresse_results::record::flow::{Begun, Flow};
 use tresse_results::record::metric::percentile;
 use tresse_results::record::optima::{Optima, RoundOptimum};
+use tresse_results::record::packed_flows::PackedFlows;
 
 /// The number of rounds of a case and seed that are compared. In an experiment with thousands of small rounds the
 /// optima would cost more than the simulation.
@@ -47,11 +48,11 @@ pub fn add<'a>(optima: &'a mut Optima, case: &Case, seed: u64, flows: &[Flow]) -
 
 /// Adds those of the case's `flows` that were there from its start to its end, `duration` ps later, if the flows
 /// that came and went carried next to nothing: at most 1 % of all bytes.
-pub fn add_lasting(optima: &mut Optima, case: &Case, seed: u64, flows: &[Flow], duration: Time) {
+pub fn add_lasting(optima: &mut Optima, case: &Case, seed: u64, flows: &PackedFlows, duration: Time) {
     if optima.why_none() != Some(COME_AND_GO) || !optima.rounds.is_empty() {
         return;
     }
-    let lasting: Vec<&Flow> = flows
+    let lasting: Vec<Flow> = flows
         .iter()
         .filter(|f| f.record.start == 0 && f.record.end == duration && !f.record.complete)
         .collect();
@@ -60,7 +61,7 @@ pub fn add_lasting(optima: &mut Optima, case: &Case, seed: u64, flows: &[Flow], 
     if lasting.is_empty() || (all - theirs) as f64 > NOISE * all as f64 {
         return;
     }
-    let beside = beside(case, seed, &lasting);
+    let beside = beside(case, seed, &lasting.iter().collect::<Vec<_>>());
     optima.why_none = beside.as_ref().err().cloned();
     optima.rounds.extend(beside);
 }

@@ -214,7 +214,7 @@ fn what_makes_no_sense_is_told_with_its_line() {
         ("[workloads.w]\npattern = \"jobs\"\nservers = 2\nrequest = \"2kB\"\nresponse = \"64kB\"\nload = 2\n".to_owned(), "2: above 0 and at most 1, the share of all hosts' links"),
         ("[workloads.w]\npattern = \"jobs\"\nservers = 2\nrequest = \"2kB\"\nresponse = \"64kB\"\narrivals = \"periodic\"\n".to_owned(), "jobs arrive with `every` or `load`"),
         ("[workloads.w]\npattern = \"poisson\"\nsize = \"1kB\"\n".to_owned(), "needs `load`, such as load = 0.5"),
-        ("[workloads.w]\npattern = \"spread\"\nsize = \"1kB\"\nflows = 1000000000\n".to_owned(), "would take 560 GB of memory"),
+        ("[workloads.w]\npattern = \"spread\"\nsize = \"1kB\"\nflows = 1000000000\n".to_owned(), "would take 124 GB of memory"),
         ("[workloads.w.parts.a.parts.b]\npattern = \"permutation\"\n".to_owned(), "a part cannot have parts"),
         ("[workloads.w]\nsize = \"1kB\"\n[workloads.w.parts.a]\npattern = \"permutation\"\n".to_owned(), "it has `parts`"),
         ("[workloads.w]\npattern = \"permutation\"\nsize = \"1kB\"\nscheme = \"tpc\"\n".to_owned(), "there is no scheme `tpc`; did you mean `tcp`?"),

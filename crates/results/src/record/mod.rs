@@ -9,6 +9,7 @@ pub mod mechanism;
 pub mod metric;
 pub mod optima;
 pub mod outcome;
+pub mod packed_flows;
 pub mod packet;
 pub mod progress;
 pub mod recovery;

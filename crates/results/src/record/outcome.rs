@@ -14,6 +14,7 @@ use crate::record::convergence::Converged;
 use crate::record::flow::{Flow, Link};
 use crate::record::lengths::Lengths;
 use crate::record::optima::Optima;
+use crate::record::packed_flows::PackedFlows;
 use crate::record::packet::Packet;
 use crate::record::recovery::Recoveries;
 use crate::record::results::WindowResult;
@@ -45,7 +46,7 @@ pub struct Outcome {
     #[serde(default)]
     pub mechanisms: Mechanisms,
     /// The flows that finished or were stopped: by round, in each by part and name.
-    pub flows: Vec<Flow>,
+    pub flows: PackedFlows,
     /// The jobs that ended, each with its part.
     pub jobs: Vec<(usize, Job)>,
     /// Every port.

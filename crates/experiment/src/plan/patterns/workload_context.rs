@@ -85,8 +85,8 @@ impl WorkloadContext<'_> {
         match flows {
             0 => Err(self.wrong(key, "0: at least 1")),
             n if n > MOST_FLOWS => {
-                // As it was measured: what is known of a flow is kept until its case ends, and is there twice then.
-                let gigabytes = u128::from(n) * 560 / 1_000_000_000;
+                // As it was measured: what is known of a flow is kept until its case ends, with its metrics' values then.
+                let gigabytes = u128::from(n) * 124 / 1_000_000_000;
                 let message = format!(
                     "{n} flows would take {gigabytes} GB of memory: use at most {MOST_FLOWS}, in shorter experiments"
                 );
