@@ -211,6 +211,9 @@ impl Topology {
     /// Removes ports, and with them their directions of links. The others are renumbered in their order, but
     /// keep their random streams.
     pub fn remove(&mut self, ports: &[u32]) {
+        if ports.is_empty() {
+            return;
+        }
         let mut stays = vec![true; self.configs.len()];
         ports.iter().for_each(|&port| stays[port as usize] = false);
         let kept: Vec<usize> = (0..self.configs.len()).filter(|&port| stays[port]).collect();

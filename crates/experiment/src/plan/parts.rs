@@ -94,10 +94,10 @@ impl Part {
 
     /// The seed of its random streams: parts of one case draw different numbers.
     fn seed(&self, seed: u64) -> u64 {
-        match &*self.name {
-            "" => seed,
-            name => Stream::new(seed, &format!("part {name}"), 0).below(u64::MAX),
+        if self.name.is_empty() {
+            return seed;
         }
+        Stream::new(seed, &format!("part {}", self.name), 0).below(u64::MAX)
     }
 
     /// Its flows under the run's `seed`.
