@@ -14,7 +14,7 @@ use crate::table::Table;
 /// Run a set of experiments by packets and by rounds, and show how far they are apart
 ///
 /// `tresse explain rounds` describes the faster of the two. The set has single links, fat trees, leaf-spine networks,
-/// permutations, arrivals and incast, and takes about five minutes. docs/fidelity.md is its result.
+/// permutations, arrivals and incast, and takes about a minute. docs/fidelity.md is its result.
 ///
 /// Examples:
 ///   tresse fidelity

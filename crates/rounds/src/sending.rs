@@ -134,7 +134,10 @@ impl Place<'_> {
         let acked = (out.start + out.rtt as Time).max(self.now);
         if arrived > 0 {
             c.passed += u64::from(arrived);
-            c.last = c.last.max(out.start + (out.forward + spread - s.way.least_gap).max(0.0) as Time).max(self.now);
+            c.last = c
+                .last
+                .max(out.start + (out.forward + spread - s.way.least_gap).max(0.0) as Time)
+                .max(self.now);
         }
         self.plan(c, acked, Kind::Acked);
         if c.passed >= c.packets {
@@ -147,7 +150,8 @@ impl Place<'_> {
     pub fn release(&mut self, config: &Config, s: &Subflow, out: &Outgoing, wire: f64) {
         let ack = out.rate * f64::from(config.ack) / wire;
         let rates = iter::once(out.rate).chain(iter::repeat(out.passed));
-        for (&number, rate) in s.way.there.iter().zip(rates).chain(s.way.back.iter().map(|link| (link, ack))) {
+        for (&number, rate) in s.way.there.iter().zip(rates).chain(s.way.back.iter().map(|link| (link, ack)))
+        {
             let link = &mut self.links[number as usize];
             link.advance(self.now);
             link.end(rate);
