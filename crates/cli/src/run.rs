@@ -28,7 +28,7 @@ use crate::{interrupt, pictures, report};
 ///   tresse run xmp/table1 --set fabric.mark=20pkt --set schemes.xmp.parameters.beta=6
 ///   tresse run xmp/table1 --set measure.samples=10ms
 ///   tresse run xmp/table1 --profile full
-///   tresse run xmp/table1 --only pattern=permutation --fidelity rounds
+///   tresse run xmp/table1 --only pattern=permutation --set measure.rtt=false --fidelity rounds
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
