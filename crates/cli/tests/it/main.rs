@@ -17,6 +17,7 @@ mod evaluate;
 mod experiment_check;
 mod export;
 mod facts;
+mod fidelity;
 mod foreign;
 mod import;
 mod linux;

@@ -70,6 +70,7 @@ const COMMANDS: &[&str] = &[
     "sweep merge",
     "tune",
     "evaluate",
+    "fidelity",
     "report-card",
     "testbed",
     "testbed run",
