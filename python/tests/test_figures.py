@@ -227,7 +227,8 @@ DOCUMENT = r"""
 
 @long
 @pytest.mark.skipif(
-    shutil.which("pdflatex") is None, reason="the papers' figures in LaTeX: no pdflatex (apt-get install texlive-latex-base)"
+    shutil.which("pdflatex") is None,
+    reason="the papers' figures in LaTeX: no pdflatex (apt-get install texlive-latex-base)",
 )
 def test_the_papers_figures_compile_into_a_document_of_two_columns(tmp_path: Path) -> None:
     included: list[str] = []

@@ -245,6 +245,9 @@ impl ReportCard {
     }
 }
 
+/// What a run shows: claims by their names, or a message if the controller ended or blocked it.
+type Found = Result<BTreeMap<String, ClaimResult>, String>;
+
 /// What runs the cases.
 struct Bench<'a> {
     suite: &'a Suite,
@@ -281,16 +284,14 @@ impl Bench<'_> {
         Ok(section.cases.iter().map(outcome).collect())
     }
 
-    /// Runs some cases of a section. `None` if it was interrupted before they ended, and a message if the controller
-    /// ended or blocked the run.
-    #[expect(clippy::type_complexity, reason = "an outcome of each kind, used once")]
+    /// Runs some cases of a section; `None` if it was interrupted before they ended.
     fn measure(
         &self,
         section: &Section,
         cases: &[&Case],
         controller: Controller,
         out: &Path,
-    ) -> Result<Option<Result<BTreeMap<String, ClaimResult>, String>>, Failure> {
+    ) -> Result<Option<Found>, Failure> {
         let loaded = section.with(controller)?;
         let plan = OWNERS.resolve(&loaded, &suite::only(cases))?;
         let options = Options {

@@ -287,7 +287,7 @@ fn a_comparison_without_anything_to_compare_says_so() {
 fn a_limit_of_memory_is_seen_before_the_run() {
     let dir = TempDir::new().expect("a temporary folder");
     fs::write(dir.path().join("parts.toml"), PARTS).expect("a file");
-    let run = "ulimit -v 1500000; exec \"$0\" run parts.toml --set workloads.mix.parts.web.flows=4000000";
+    let run = "ulimit -v 1500000; exec \"$0\" run parts.toml --set workloads.mix.parts.web.flows=16000000";
     let mut shell = assert_cmd::Command::new("sh");
     let message = fails(shell.current_dir(dir.path()).args(["-c", run, env!("CARGO_BIN_EXE_tresse")]), 3);
     assert!(message.contains("of memory, but only"), "{message}");

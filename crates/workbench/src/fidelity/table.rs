@@ -68,6 +68,12 @@ pub fn orders(all: &Fidelity) -> [usize; 2] {
     [same, pairs]
 }
 
+/// Whether a rate, a time or a queue is more than a tenth off.
+fn is_off(case: &Compared) -> bool {
+    let off = |[packets, rounds]: [f64; 2]| (rounds / packets - 1.0).abs() > 0.1;
+    case.values.iter().any(|(name, values)| name != "timeouts" && off(*values))
+}
+
 impl Fidelity {
     /// The page: Markdown.
     pub fn page(&self) -> String {
@@ -92,9 +98,10 @@ impl Fidelity {
             writeln!(page, "| {} | {} | {} | {median} | {p90} | {:.2} |", s.kind, s.metric, s.cases, s.bias)
                 .expect("a string");
         }
-        page += "\n## Each case\n\nValues by rounds over values by packets; timeouts are counts.\n\n\
+        page += "\n## Cases that are more than a tenth off\n\n\
+                 Values by rounds over values by packets; timeouts are counts. `tresse fidelity --json` has all cases.\n\n\
                  | experiment | case | goodput | fct p50 | fct p99 | mean queue | timeouts |\n|---|---|---|---|---|---|---|\n";
-        for case in &self.cases {
+        for case in self.cases.iter().filter(|case| is_off(case)) {
             let ratio = |name: &str| match case.values.iter().find(|(own, _)| own == name) {
                 Some((_, [packets, rounds])) if name == "timeouts" => format!("{packets:.0}, {rounds:.0}"),
                 Some((_, [packets, rounds])) => format!("{:.2}", rounds / packets),
