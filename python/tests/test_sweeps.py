@@ -141,6 +141,17 @@ def test_ctrl_c_keeps_what_is_computed(tmp_path: Path) -> None:
     assert kept.results.num_rows == kept.points
 
 
+def test_ctrl_c_while_the_bar_is_made_leaves_nothing_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        time.sleep(0.5)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tresse.sweeps.bar", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tresse.sweep(PLAN, out=tmp_path / "a", progress=False)
+    assert tresse.Sweep(tmp_path / "a").points == 0, "nothing had begun"
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

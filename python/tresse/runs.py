@@ -306,21 +306,21 @@ def run(
 
 def _wait(running: _native.Running, progress: bool) -> str:
     """Waits for the end and returns the report."""
-    with Bar("run", shown=progress) as bar:
-        try:
+    try:
+        with Bar("run", shown=progress) as bar:
             while (report := running.wait(_LOOK_S)) is None:
                 share, known, hops, cases = running.standing()
                 bar.show(share if known else None, hops, cases)
-        except KeyboardInterrupt:
-            where = running.folder
-            running.stop()
-            deadline = time.monotonic() + _PATIENCE_S
-            while running.wait(_LOOK_S) is None and time.monotonic() < deadline:
-                pass
-            running.abandon()
-            message = "interrupted" if where is None else f"partial: what was measured is in {where}"
-            raise KeyboardInterrupt(message) from None
-        return report
+    except KeyboardInterrupt:
+        where = running.folder
+        running.stop()
+        deadline = time.monotonic() + _PATIENCE_S
+        while running.wait(_LOOK_S) is None and time.monotonic() < deadline:
+            pass
+        running.abandon()
+        message = "interrupted" if where is None else f"partial: what was measured is in {where}"
+        raise KeyboardInterrupt(message) from None
+    return report
 
 
 def open(folder: str | os.PathLike[str]) -> Run:  # noqa: A001 - tresse.open

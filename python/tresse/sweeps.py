@@ -119,9 +119,10 @@ def told(left_s: float | None, failed: int) -> str:
 
 def _here(native: _native.Sweep, parallel: int, *, progress: bool) -> None:
     points, done, *_ = native.standing()
-    native.start(parallel)
     with bar(points, done, shown=progress) as own:
         try:
+            # Not before: the bar imports for a while, and what starts must be stopped.
+            native.start(parallel)
             while not native.wait(_LOOK_S):
                 _, own.n, failed, _, left_s = native.standing()
                 own.set_postfix_str(told(None if left_s is None else left_s / parallel, failed))
