@@ -4,6 +4,7 @@
 
 mod balancer;
 mod bench;
+mod challenge;
 mod changed;
 mod chart;
 mod check;
@@ -87,6 +88,7 @@ enum Command {
     Evaluate(evaluate::Args),
     Fidelity(fidelity::Args),
     ReportCard(report_card::Args),
+    Challenge(challenge::Args),
     #[command(subcommand)]
     Topology(topology::Command),
     Import(import::Args),
@@ -132,6 +134,7 @@ pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>)
         Command::Evaluate(args) => evaluate::run(args),
         Command::Fidelity(args) => fidelity::run(args),
         Command::ReportCard(args) => report_card::run(args),
+        Command::Challenge(args) => challenge::run(args),
         Command::Topology(command) => topology::run(command),
         Command::Import(args) => import::run(args),
         Command::Export(args) => export::run(args),

@@ -1,7 +1,8 @@
 //! What can be done with Tresse, without a terminal: a request is a struct, its result a report or a [`Failure`].
 //!
 //! - [`cases`] loads an experiment and its cases; [`run`] runs them, [`paper`] those of a whole paper.
-//! - [`compare`], [`evaluate`] and [`report_card`] judge; [`optimum`] and [`topology`] compute without a simulation.
+//! - [`compare`], [`evaluate`], [`report_card`] and [`challenge`] judge; [`optimum`] and [`topology`] compute without a
+//!   simulation.
 //! - [`controller`] and [`balancer`] start, load and check a user's own C file.
 //! - [`catalogue`] has what an experiment can be made of.
 //! - [`sweep`], [`import`], [`export`], [`page`] and [`plot`] read and write files; `testbed` and [`twin`] are about real hosts.
@@ -14,6 +15,7 @@
 pub mod balancer;
 pub mod cases;
 pub mod catalogue;
+pub mod challenge;
 pub mod check;
 pub mod compare;
 pub mod controller;

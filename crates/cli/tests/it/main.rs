@@ -5,6 +5,7 @@ mod bad_input;
 mod balancer;
 mod bench;
 mod capture;
+mod challenge;
 mod check;
 mod ci;
 mod clients;

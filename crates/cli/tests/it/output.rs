@@ -72,6 +72,7 @@ const COMMANDS: &[&str] = &[
     "evaluate",
     "fidelity",
     "report-card",
+    "challenge",
     "testbed",
     "testbed run",
     "testbed clean",

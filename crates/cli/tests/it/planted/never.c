@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/* Reno for each subflow, with a planted defect: after a timeout, and so after its path has failed, a window never grows again. */
+#include "controller.h"
+
+struct planted {
+	u64 credit; /* fraction of a packet still to add, Q48 */
+	u32 given_up; /* 1: it has seen a timeout */
+};
+DECLARE_STATE(struct planted)
+
+static void planted_grow(struct subflow *s, const struct ack *a)
+{
+	u32 left;
+
+	if (state_of(s)->given_up)
+		return;
+	left = slow_start(s, a->delivered);
+	if (left)
+		raise_window(s, &state_of(s)->credit, left, reno_increase(s));
+}
+
+static u32 planted_congestion(struct subflow *s, enum cause cause)
+{
+	(void)cause;
+	return half_window(s);
+}
+
+static void planted_timeout(struct subflow *s)
+{
+	state_of(s)->given_up = 1;
+}
+
+CONTROLLER(never,
+	.title = "a controller with a planted defect",
+	.source = "none",
+	.signals = SIGNAL_LOSS,
+	.coupled = 1,
+	.min_cwnd = 2,
+	.grow = planted_grow,
+	.congestion = planted_congestion,
+	.timeout = planted_timeout);
