@@ -220,6 +220,9 @@ fn seek(
         let batch = search.batch(most.map_or(u64::MAX, |most| most - search.candidates));
         let workers = workers(request.parallel);
         let values = parallel::each(&batch, workers, challenged.interrupt, |(condition, goals)| {
+            if goals.is_empty() {
+                return Ok(Vec::new());
+            }
             let experiment = challenged.experiment(condition, "a condition of the challenge");
             let measured = experiment.measure(goals, SEARCHED, challenged.interrupt);
             measured.map_err(|failure| match failure {

@@ -84,14 +84,15 @@ impl Search {
         Self { space, ecn, seed, cells, elites: BTreeMap::new(), tried: BTreeSet::new(), candidates: 0 }
     }
 
-    /// The next conditions to try, at most `count`, and what is to be measured in each.
+    /// The next conditions to try, at most `count`, and what is to be measured in each: nothing in one that was tried
+    /// before.
     pub fn batch(&mut self, count: u64) -> Vec<(Condition, Vec<&'static Goal>)> {
         let first = self.candidates;
         (first..first + count.min(BATCH))
             .map(|candidate| {
                 let condition = self.next(candidate);
-                self.tried.insert(condition);
-                (condition, self.goals_in(&condition))
+                let is_new = self.tried.insert(condition);
+                (condition, if is_new { self.goals_in(&condition) } else { Vec::new() })
             })
             .collect()
     }
