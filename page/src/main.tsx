@@ -1,4 +1,6 @@
 import { render } from "preact";
+import { loadedWhenDrawn } from "./charts/Lazy";
+import { isEmbedded } from "./data/load";
 import { App } from "./page/App";
 import { applyTheme } from "./page/theme";
 import "uplot/dist/uPlot.min.css";
@@ -14,4 +16,5 @@ const root = document.getElementById("page");
 if (root) {
   root.replaceChildren();
   render(<App />, root);
+  if (isEmbedded()) loadedWhenDrawn();
 }

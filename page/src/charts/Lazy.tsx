@@ -1,6 +1,9 @@
-/** Drawings are made when the reader gets close to them, and all of them before the page is printed. */
+/**
+ * Drawings are made when the reader gets close to them, and then all others in turn while nothing else happens: a
+ * browser that prints, or takes a picture of the page, waits for none of them.
+ */
 import { type ComponentChildren, Fragment, h } from "preact";
-import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useErrorBoundary, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 const waiting = new Set<() => void>();
 
@@ -10,6 +13,49 @@ export function drawAll() {
 }
 
 if (typeof window !== "undefined") window.addEventListener("beforeprint", drawAll);
+
+/** How many tables and networks are being read. */
+let reading = 0;
+
+/** How often in succession there must be nothing to do, so that nothing follows from what was done last. */
+const QUIET = 6;
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+/** The next time at which the reader is not kept waiting. */
+const idle = () =>
+  new Promise<unknown>((done) =>
+    typeof requestIdleCallback === "function"
+      ? requestIdleCallback(done, { timeout: 300 })
+      : setTimeout(done, 20),
+  );
+
+/** Makes all drawings, one after another, and returns when they are complete. */
+export async function allDrawn(): Promise<void> {
+  for (let quiet = 0; quiet < QUIET; quiet++) {
+    const [next] = waiting;
+    if (next || reading > 0) quiet = 0;
+    next?.();
+    await (next ? idle() : pause(20));
+  }
+}
+
+/**
+ * The page counts as loaded when it is complete. `--screenshot` and `--print-to-pdf` take it as it is then. A document
+ * that is open in a frame holds the page's own end of loading.
+ */
+export function loadedWhenDrawn(): void {
+  if (document.readyState === "complete") return;
+  const frame = document.createElement("iframe");
+  frame.hidden = true;
+  frame.title = "";
+  document.body.append(frame);
+  frame.contentDocument?.open();
+  void allDrawn().then(() => {
+    frame.contentDocument?.close();
+    frame.remove();
+  });
+}
 
 /** The replacement for something that failed. */
 export function Guard({ what, children }: { what: string; children: ComponentChildren }) {
@@ -39,7 +85,7 @@ export interface LazyProps {
 export function Lazy({ what, height, children }: LazyProps) {
   const place = useRef<HTMLDivElement>(null);
   const [near, setNear] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const draw = () => {
       waiting.delete(draw);
       observer.disconnect();
@@ -79,14 +125,25 @@ export type Loaded<T> =
 /** The result of a promise, which is created again when `inputs` change. */
 export function useLoaded<T>(make: () => Promise<T>, inputs: unknown[]): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({ state: "loading" });
-  useEffect(() => {
+  useLayoutEffect(() => {
     let wanted = true;
-    make().then(
-      (value) => wanted && setLoaded({ state: "ready", value }),
-      (error: unknown) => wanted && setLoaded({ state: "failed", error }),
-    );
-    return () => {
+    reading++;
+    const done = () => {
+      if (wanted) reading--;
       wanted = false;
+    };
+    // What says that it is being read is shown first.
+    const start = setTimeout(() => {
+      make()
+        .then(
+          (value) => wanted && setLoaded({ state: "ready", value }),
+          (error: unknown) => wanted && setLoaded({ state: "failed", error }),
+        )
+        .finally(done);
+    });
+    return () => {
+      clearTimeout(start);
+      done();
     };
   }, inputs);
   return loaded;

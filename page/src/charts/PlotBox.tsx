@@ -1,7 +1,7 @@
 /** A drawing of Observable Plot, and the item that a pointer or the arrow keys select. */
 import * as Plot from "@observablehq/plot";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Axis } from "./axes";
 
 export interface PointedAt {
@@ -26,7 +26,7 @@ export function PlotBox({ options, label, hover }: PlotBoxProps) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<Drawn | null>(null);
   const [at, setAt] = useState<{ px: number; py: number } | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const drawn = Plot.plot({ className: "plot", ...options }) as Drawn;
     drawn.setAttribute("role", "img");
     drawn.setAttribute("aria-label", label);

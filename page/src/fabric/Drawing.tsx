@@ -1,7 +1,7 @@
 /** The network on a canvas, with zooming, panning and pointing. */
 import { select } from "d3-selection";
 import { type D3ZoomEvent, type ZoomBehavior, zoom, zoomIdentity } from "d3-zoom";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { resolvedColour } from "../data/colour";
 import { CanvasBrush } from "./brush";
 import type { Hit, Look, Scene, View } from "./scene";
@@ -51,7 +51,7 @@ export function Drawing({ scene, look, label, width, theme, onPick, tip }: Drawi
     if (own)
       draw(own, scene, placed(view.current, scene, scale, height), look, hovered?.hit ?? null, width, height);
   };
-  useEffect(() => latest.current(), [scene, look, hovered, width, theme]);
+  useLayoutEffect(() => latest.current(), [scene, look, hovered, width, theme]);
 
   useEffect(() => {
     const own = canvas.current;

@@ -1,6 +1,6 @@
 /** The current section, and links to the others. */
 import { useEffect, useState } from "preact/hooks";
-import { drawAll } from "../charts/Lazy";
+import { allDrawn } from "../charts/Lazy";
 import { ThemeToggle } from "./theme";
 
 export interface NavItem {
@@ -43,9 +43,9 @@ export function goTo(id: string, event: Event) {
 }
 
 /** Draws everything first, so that it is printed. */
-function print() {
-  drawAll();
-  setTimeout(() => window.print(), 1500);
+async function print() {
+  await allDrawn();
+  window.print();
 }
 
 export function Nav({ items, live }: { items: NavItem[]; live: boolean }) {

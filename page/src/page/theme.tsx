@@ -1,4 +1,5 @@
 /** Light and dark: as set in the system, or as the reader chose. */
+import { options } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 export type Theme = "system" | "light" | "dark";
@@ -30,7 +31,12 @@ export function applyTheme(theme: Theme = stored()) {
   const now = theme === "system" ? (dark().matches ? "dark" : "light") : theme;
   if (document.documentElement.dataset.theme === now) return;
   document.documentElement.dataset.theme = now;
+  // At once: what is about to be printed is not drawn again after this.
+  const before = options.debounceRendering;
+  options.debounceRendering = (render) => render();
   window.dispatchEvent(new CustomEvent("tresse:theme", { detail: now }));
+  if (before) options.debounceRendering = before;
+  else delete options.debounceRendering;
 }
 
 export function ThemeToggle() {

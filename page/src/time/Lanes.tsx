@@ -1,5 +1,5 @@
 /** A lane for each line: when its subflows existed, and where they were marked, lost packets or waited for timeouts. */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { resolvedColour } from "../data/colour";
 import { gestures } from "./gestures";
 import { RIGHT, Y_AXIS } from "./plot";
@@ -21,7 +21,7 @@ export interface LanesProps {
 export function Lanes({ lanes, happened, range, instant, highlit, version }: LanesProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const line = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const own = canvas.current;
     if (!own) return;
     let asked = 0;

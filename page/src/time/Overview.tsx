@@ -1,5 +1,5 @@
 /** The whole run in one strip, and the range that the panels show: drag it, or drag its ends. */
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { resolvedColour } from "../data/colour";
 import { decimate, Points, type Trace, trace } from "./decimate";
 import { RIGHT, Y_AXIS } from "./plot";
@@ -28,7 +28,7 @@ export function Overview({ lines, range, version }: OverviewProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const brush = useRef<HTMLDivElement>(null);
   const frame = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (canvas.current) draw(canvas.current, lines, range.whole);
   }, [lines, range, version]);
   useEffect(() => {

@@ -54,7 +54,7 @@ export function Panel({ spec, title, range, instant, highlit, theme, readout }: 
   }, [range, instant, spec.metric, spec.height, spec.xAxis, spec.log]);
   useEffect(() => panel.current?.update(spec), [spec]);
   useEffect(() => panel.current?.highlight(highlit), [highlit]);
-  useEffect(() => panel.current?.redraw(), [theme]);
+  useLayoutEffect(() => panel.current?.redraw(), [theme]);
   const unit = spec.metric === "utilisation_ratio" ? "" : scale?.unit;
   return (
     <div class="time-panel">

@@ -11,7 +11,7 @@ import type { PageHead } from "../../src/data/contract";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 export const TRESSE = process.env.TRESSE ?? join(here, "../../../target/release/tresse");
-const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const DATA = /<script type="application\/(?:json|gzip)" id="tresse-[^>]*>[^<]*<\/script>/g;
 
 export const dir = mkdtempSync(join(tmpdir(), "tresse-page-"));
