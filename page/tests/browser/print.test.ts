@@ -133,8 +133,7 @@ describe("a picture of the page", () => {
     for (const pdf of [own, readFileSync(written), canvases]) {
       const { pages, text } = read(pdf);
       expect(pages).toBeGreaterThan(4);
-      for (const colour of [FIRST, SECOND])
-        expect(inColour(text, colour), colour.join()).toBeGreaterThan(0);
+      for (const colour of [FIRST, SECOND]) expect(inColour(text, colour), colour.join()).toBeGreaterThan(0);
     }
     expect(inColour(read(own).text, FIRST)).toBeGreaterThan(inColour(read(canvases).text, FIRST));
     await page.close();
