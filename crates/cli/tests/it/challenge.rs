@@ -137,7 +137,7 @@ fn what_cannot_be_searched_is_refused_before_the_search() {
         (&["xmp", "--bound", "rate=3Gbps"], "rate has no value `3Gbps`"),
         (&["xmp", "--bound", "network=parking-lot"], "the bounds contradict"),
         (&["swift"], "has the hook `report`"),
-        (&["holnet_cc"], "needs the congestion of the next hop"),
+        (&["holnet_uta"], "needs the congestion of the next hop"),
         (&["nothing"], "there is no controller `nothing`"),
         (&["--replay", "."], "challenge.json"),
         (&["xmp", "--time", "10"], "a time such as 90s, 10m or 2h"),
