@@ -26,6 +26,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "dcm/k-beta",
     "dcm/sharing",
     "dcm/shift",
+    "holnet/balancer",
     "holnet/fig2.3-1",
     "holnet/fig2.3-2",
     "holnet/fig2.4",
