@@ -15,7 +15,7 @@ import pytest
 from conftest import SMALL, long
 
 import tresse
-from tresse.plot import draw, over_time, palette
+from tresse.plot import draw, over_time, palette, schemes
 from tresse.plot.__main__ import save
 
 mpl.use("agg")
@@ -96,7 +96,7 @@ def test_every_chart_is_a_pdf_of_the_width_with_its_fonts(
 
 
 def test_a_scheme_has_one_colour_in_every_chart(run: tresse.Run) -> None:
-    wanted = {"dctcp-1": palette.SERIES[0], "xmp-2": palette.SERIES[1]}
+    wanted = {name: palette.look_at(schemes.PLACES[name]).colour for name in ("dctcp-1", "xmp-2")}
     for name in ("cdf", "bars", "lines", "scatter", "time", "panels"):
         figure: Any = run.plot.figure(name)
         (legend,) = figure.legends
