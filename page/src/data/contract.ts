@@ -375,7 +375,7 @@ export interface Figure {
   x?: string;
   /** The dimension whose values each have a colour. Default: `scheme`; for `time`, the subflows. */
   series?: string;
-  /** The dimension whose values each have a panel. Default: one panel; for `time`, one for each case. */
+  /** The dimension whose values each have a panel. Default: one panel; for `time`, one for all schemes. */
   panels?: string;
   /** Which cases and parts it shows: the value of a dimension, or a list of them. Default: all. */
   where?: { [key: string]: unknown };

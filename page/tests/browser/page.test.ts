@@ -115,6 +115,23 @@ describe("the page of a run", () => {
     }
   });
 
+  it("has all schemes in one panel over time, or a panel for each case", async () => {
+    const { page } = await opened(browser, file);
+    await drawAll(page);
+    const own = page.locator("#figure-overlay");
+    const names = ["dctcp-1", `${SCRIPT}-2`, `${SCRIPT}-4`];
+    const titles = () => own.locator(".time-panels .panel-title").allInnerTexts();
+    const colours = (id: string) =>
+      page
+        .locator(`#figure-${id} .legend svg`)
+        .evaluateAll((keys) => keys.map((key) => key.querySelector("[stroke^=var]")?.getAttribute("stroke")));
+    expect(await own.locator(".legend li").allInnerTexts()).toEqual(names);
+    expect(await titles()).toHaveLength(1);
+    expect(await colours("overlay")).toEqual((await colours("cdf")).slice(0, 3));
+    await own.getByLabel("A panel for each case").check();
+    expect((await titles()).map((title) => title.split(" ")[0])).toEqual(names);
+  });
+
   it("writes drawings, pictures and data", async () => {
     const { page, said } = await opened(browser, file);
     await drawAll(page);
