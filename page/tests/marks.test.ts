@@ -169,9 +169,9 @@ describe("bars", () => {
   });
 
   it("have names that do not touch", () => {
-    expect(categories(["a", "b"], 80).tick).not.toHaveProperty("tickRotate");
-    expect(categories(["a long name", "b"], 40).tick).toHaveProperty("tickRotate", -32);
-    expect(categories(["a long name", "b"], 20).tick).toHaveProperty("tickRotate", -60);
+    expect(categories(["a", "b"], 80, "").tick).not.toHaveProperty("tickRotate");
+    expect(categories(["a long name", "b"], 40, "").tick).toHaveProperty("tickRotate", -32);
+    expect(categories(["a long name", "b"], 20, "").tick).toHaveProperty("tickRotate", -60);
   });
 });
 

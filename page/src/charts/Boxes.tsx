@@ -1,6 +1,7 @@
 /** Distributions as boxes: from the 10th to the 90th percentile, the median, whiskers from the minimum to the maximum. */
 import * as Plot from "@observablehq/plot";
 import { useMemo } from "preact/hooks";
+import type { AxisNames } from "../data/cases";
 import { formatted } from "../data/format";
 import type { Panel } from "../data/select";
 import { percentile } from "../data/stats";
@@ -31,7 +32,8 @@ export interface BoxesProps {
   look: Look;
   log?: boolean;
   range?: [number, number] | undefined;
-  xLabel: string;
+  /** The names of the horizontal axis and its values. */
+  xAxis: AxisNames;
   height?: number;
 }
 
@@ -89,14 +91,15 @@ type OneProps = Omit<BoxesProps, "height"> & {
   height: number;
 };
 
-function One({ boxes, panel, quantity, xs, series, look, y, xLabel, width, height }: OneProps) {
+function One({ boxes, panel, quantity, xs, series, look, y, xAxis, width, height }: OneProps) {
   const options = useMemo<Plot.PlotOptions>(() => {
     const own = xs.filter((x) => boxes.some((box) => box.x === x));
     const alone = boxes.every((box) => box.x === box.series);
     const colour = (box: Box) => look(box.series, box.run).colour;
     const low = (value: number) => (y.log ? Math.max(value, y.domain[0]) : value);
     const room = (width - leftMargin(y) - 8) / Math.max(1, own.length);
-    const below = categories(own, room);
+    const shown = own.map(xAxis.shown);
+    const below = categories(shown, room, xAxis.title);
     const at = placed(boxes, own, series, room);
     const x = (box: Box) => at(box).centre;
     const ends = { x1: (box: Box) => at(box).from, x2: (box: Box) => at(box).to };
@@ -141,13 +144,13 @@ function One({ boxes, panel, quantity, xs, series, look, y, xLabel, width, heigh
         Plot.ruleY(boxes, { ...ends, y: "p50", stroke: colour, strokeWidth: 3 }),
         Plot.axisX(
           own.map((_, i) => i + 0.5),
-          { ...below.tick, text: (tick: number) => own[Math.floor(tick)] ?? "" },
+          { ...below.tick, text: (tick: number) => shown[Math.floor(tick)] ?? "" },
         ),
       ],
     };
   }, [boxes, quantity, xs, series, look, y, width, height]);
   return (
-    <PlotBox options={options} label={`Boxes of ${quantity} by ${xLabel}${panel ? `, ${panel}` : ""}`} />
+    <PlotBox options={options} label={`Boxes of ${quantity} by ${xAxis.name}${panel ? `, ${panel}` : ""}`} />
   );
 }
 

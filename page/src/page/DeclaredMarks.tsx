@@ -4,7 +4,7 @@ import { Frame } from "../charts/Frame";
 import { Heat, type HeatCell } from "../charts/Heat";
 import { Lines } from "../charts/Lines";
 import { type Look, legendOf, looks } from "../charts/series";
-import { dimensionName, wantedParts } from "../data/cases";
+import { axisNames, placeNames, wantedParts } from "../data/cases";
 import { markFigure, meaningOf, windowTimes } from "../data/figures";
 import { capitalised, named } from "../data/format";
 import { partAsked } from "../data/results";
@@ -28,7 +28,7 @@ export function DeclaredMarks({ figure, runs, height }: OneProps) {
   const windows = asked.includes("window")
     ? (wantedParts(figure.where, "window") ?? (x === "window" ? drawn.xs : []))
     : [];
-  const shared = { ...drawn, metric, look, xLabel: dimensionName(x), height };
+  const shared = { ...drawn, metric, look, xAxis: (lines ? axisNames : placeNames)(x, drawn.xs), height };
   const log = { log: figure.log?.includes("y") === true, range: figure.y_range };
   return (
     <Frame
@@ -61,7 +61,7 @@ export function DeclaredMarks({ figure, runs, height }: OneProps) {
         <Heat
           {...{ metric, xs: drawn.xs, ratios: true }}
           {...cellsOf(marks, (mark) => look(mark.series, mark.run).label)}
-          labels={[dimensionName(x), dimensionName(series)]}
+          axes={[placeNames(x, drawn.xs), placeNames(series, drawn.series)]}
         />
       ) : lines ? (
         <Lines

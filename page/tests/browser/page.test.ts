@@ -219,6 +219,21 @@ describe("the page of two runs", () => {
   });
 });
 
+describe("the page of a run over a key", () => {
+  it("has it on the axis, with its unit", async () => {
+    const swept = await pageOf([["--only", "scheme=dctcp", "--set", 'fabric.mark=["10pkt", "40pkt"]']]);
+    const { page, said } = await opened(browser, swept.file);
+    await drawAll(page);
+    const own = page.locator("#figure-page-axes");
+    expect(await own.locator("label:has-text('Against') select").inputValue()).toBe("mark");
+    expect((await rowsOf(page, "page-axes")).columns[1]).toBe("mark");
+    const words = await own.locator("svg.plot").first().locator("text").allTextContents();
+    expect(words).toContain("mark (packets)");
+    expect(words).toEqual(expect.arrayContaining(["10", "40"]));
+    expect(said).toEqual([]);
+  });
+});
+
 describe("a page whose table is corrupt", () => {
   it("says so in its place and shows the rest", async () => {
     const { writeFileSync } = await import("node:fs");
