@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { AxisNames } from "../data/cases";
 import { formatted } from "../data/format";
 import { type Axis, axisFor, leftMargin } from "./axes";
+import { intervalMarks } from "./intervals";
 import { Panels } from "./Panels";
 import { axisMarks, PlotBox, scaleOptions } from "./PlotBox";
 import { type Look, runOpacity } from "./series";
@@ -142,7 +143,10 @@ function One(props: OneProps) {
         title: (mark: Mark) => telling(mark, metric, look(mark.series, mark.run).label),
         tip: { fill: "var(--raised)", stroke: "var(--line-strong)", fontSize: 12 },
       }),
-      whiskers(ours, centre),
+      ...intervalMarks(ours, { at: centre, value: (mark) => mark.value, half: (mark) => mark.ci95 }, y, "y", {
+        stroke: "var(--text)",
+        strokeWidth: 1.3,
+      }),
       Plot.ruleY(
         own.filter((mark) => mark.optimum !== null),
         { ...ends, y: "optimum", stroke: "var(--optimum)", strokeWidth: 2.5, clip: true },
@@ -250,18 +254,6 @@ function values(marks: Mark[], centre: (mark: Mark) => number, y: Axis, height: 
     fontSize: 10.5,
     stroke: "var(--surface)",
     strokeWidth: 3,
-  });
-}
-
-function whiskers(marks: Mark[], centre: (mark: Mark) => number): Plot.Markish {
-  const own = marks.filter((mark) => mark.ci95 !== null && mark.ci95 > 0);
-  return Plot.ruleX(own, {
-    x: centre,
-    y1: (mark: Mark) => mark.value - (mark.ci95 ?? 0),
-    y2: (mark: Mark) => mark.value + (mark.ci95 ?? 0),
-    stroke: "var(--text)",
-    strokeWidth: 1.3,
-    clip: true,
   });
 }
 

@@ -1,4 +1,7 @@
-/** Distributions as boxes: from the 10th to the 90th percentile, the median, whiskers from the minimum to the maximum. */
+/**
+ * Distributions as boxes: from the 10th to the 90th percentile, the median, whiskers from the minimum to the maximum;
+ * a point where all values are the same.
+ */
 import * as Plot from "@observablehq/plot";
 import { useMemo } from "preact/hooks";
 import type { AxisNames } from "../data/cases";
@@ -59,6 +62,11 @@ export function upperEnd(panels: Panel[], log: boolean): number {
   return log || most <= 5 * high || high <= 0 ? most : 2.5 * high;
 }
 
+/** Whether all values are the same: a box of no height would look like a line of its axis. */
+export function isPoint(box: Pick<Box, "least" | "most">): boolean {
+  return box.least === box.most;
+}
+
 export function Boxes(props: BoxesProps) {
   const boxes = useMemo(() => props.panels.map(boxesOf), [props.panels]);
   const y = useMemo(() => {
@@ -103,6 +111,7 @@ function One({ boxes, panel, quantity, xs, series, look, y, xAxis, width, height
     const at = placed(boxes, own, series, room);
     const x = (box: Box) => at(box).centre;
     const ends = { x1: (box: Box) => at(box).from, x2: (box: Box) => at(box).to };
+    const [points, wide] = [boxes.filter(isPoint), boxes.filter((box) => !isPoint(box))];
     const tell = (box: Box) =>
       [
         `${look(box.series, box.run).label}${alone ? "" : `, ${box.x}`}`,
@@ -120,9 +129,10 @@ function One({ boxes, panel, quantity, xs, series, look, y, xAxis, width, height
       marginBottom: below.height,
       x: { type: "linear", domain: [0, Math.max(1, own.length)], axis: null },
       y: scaleOptions(y),
+      symbol: { type: "identity" },
       marks: [
         ...axisMarks(null, y),
-        Plot.ruleX(boxes, {
+        Plot.ruleX(wide, {
           x,
           y1: (box: Box) => low(box.least),
           y2: (box: Box) => low(box.p10),
@@ -130,8 +140,8 @@ function One({ boxes, panel, quantity, xs, series, look, y, xAxis, width, height
           strokeWidth: 1.3,
           clip: true,
         }),
-        Plot.ruleX(boxes, { x, y1: "p90", y2: "most", stroke: colour, strokeWidth: 1.3, clip: true }),
-        Plot.rect(boxes, {
+        Plot.ruleX(wide, { x, y1: "p90", y2: "most", stroke: colour, strokeWidth: 1.3, clip: true }),
+        Plot.rect(wide, {
           ...ends,
           y1: (box: Box) => low(box.p10),
           y2: (box: Box) => low(box.p90),
@@ -141,7 +151,18 @@ function One({ boxes, panel, quantity, xs, series, look, y, xAxis, width, height
           title: tell,
           tip: { fill: "var(--raised)", stroke: "var(--line-strong)", fontSize: 12 },
         }),
-        Plot.ruleY(boxes, { ...ends, y: "p50", stroke: colour, strokeWidth: 3 }),
+        Plot.ruleY(wide, { ...ends, y: "p50", stroke: colour, strokeWidth: 3 }),
+        Plot.dot(points, {
+          x,
+          y: "p50",
+          r: 4,
+          fill: colour,
+          fillOpacity: (box: Box) => runOpacity(box.run),
+          symbol: (box: Box) => look(box.series, box.run).symbol,
+          className: "one-value",
+          title: tell,
+          tip: { fill: "var(--raised)", stroke: "var(--line-strong)", fontSize: 12 },
+        }),
         Plot.axisX(
           own.map((_, i) => i + 0.5),
           { ...below.tick, text: (tick: number) => shown[Math.floor(tick)] ?? "" },

@@ -3,9 +3,10 @@ import * as Plot from "@observablehq/plot";
 import { useMemo } from "preact/hooks";
 import { type Axis, axisFor, leftMargin } from "./axes";
 import { isOurs, type Mark, type MarksProps, telling, valueAxis } from "./Bars";
+import { intervalMarks } from "./intervals";
 import { Panels } from "./Panels";
 import { axisMarks, PlotBox, scaleOptions } from "./PlotBox";
-import { OPTIMUM_DASH } from "./series";
+import { type Looks, OPTIMUM_DASH } from "./series";
 
 export interface LinesProps extends MarksProps {
   /** The values of x as numbers. */
@@ -64,7 +65,7 @@ function One(props: LinesProps & { y: Axis; panel: string; width: number; height
       for (const run of runs) {
         const line = own.filter((mark) => mark.series === name && mark.run === run);
         line.sort((a, b) => (at(a) ?? 0) - (at(b) ?? 0));
-        marks.push(...lineMarks(line, at, look(name, run)));
+        marks.push(...lineMarks(line, at, y, look(name, run)));
       }
     }
     marks.push(
@@ -95,7 +96,7 @@ function One(props: LinesProps & { y: Axis; panel: string; width: number; height
   return <PlotBox options={options} label={`${metric} against ${xAxis.name}${panel ? `, ${panel}` : ""}`} />;
 }
 
-function lineMarks(line: Mark[], at: (mark: Mark) => number | null, looks: ReturnType<MarksProps["look"]>) {
+function lineMarks(line: Mark[], at: (mark: Mark) => number | null, y: Axis, looks: Looks) {
   const { colour, dash, symbol, opacity } = looks;
   const optimal = line.filter((mark) => mark.optimum !== null);
   return [
@@ -107,18 +108,11 @@ function lineMarks(line: Mark[], at: (mark: Mark) => number | null, looks: Retur
       strokeDasharray: OPTIMUM_DASH,
       strokeWidth: 1.5,
     }),
-    Plot.ruleX(
-      line.filter((mark) => mark.ci95 !== null),
-      {
-        x: at,
-        y1: (mark: Mark) => mark.value - (mark.ci95 ?? 0),
-        y2: (mark: Mark) => mark.value + (mark.ci95 ?? 0),
-        stroke: colour,
-        strokeOpacity: 0.7 * opacity,
-        strokeWidth: 1.5,
-        clip: true,
-      },
-    ),
+    ...intervalMarks(line, { at, value: (mark) => mark.value, half: (mark) => mark.ci95 }, y, "y", {
+      stroke: colour,
+      strokeOpacity: 0.7 * opacity,
+      strokeWidth: 1.5,
+    }),
     Plot.line(line.filter(isOurs), {
       x: at,
       y: "value",

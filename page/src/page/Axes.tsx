@@ -3,6 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { Bars, markRows } from "../charts/Bars";
 import { Frame } from "../charts/Frame";
 import { Heat } from "../charts/Heat";
+import { arrowWords } from "../charts/intervals";
 import { Lines } from "../charts/Lines";
 import { legendOf, looks } from "../charts/series";
 import {
@@ -119,7 +120,7 @@ function AxisFigure({ axes }: { axes: string[] }) {
         <>
           {capitalised(named(metric))}: {head.metrics[metric]?.meaning ?? metric}.{" "}
           {marks.some((mark) => mark.ci95 !== null) && `Whiskers: ${intervals(head)}. `}
-          {published && `${fromPaper(head, runs)} `}
+          {arrowWords(marks, log)} {published && `${fromPaper(head, runs)} `}
           {whichRuns(head)}.
         </>
       }

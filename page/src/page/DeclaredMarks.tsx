@@ -2,6 +2,7 @@
 import { Bars, isOurs, type Mark, markRows } from "../charts/Bars";
 import { Frame } from "../charts/Frame";
 import { Heat, type HeatCell } from "../charts/Heat";
+import { arrowWords } from "../charts/intervals";
 import { Lines } from "../charts/Lines";
 import { type Look, legendOf, looks } from "../charts/series";
 import { axisNames, placeNames, wantedParts } from "../data/cases";
@@ -48,6 +49,7 @@ export function DeclaredMarks({ figure, runs, height }: OneProps) {
             windowTimes(head, runs[0] ?? 0, windows),
             matrix ? "The darker a cell, the larger the multiple of its column’s smallest value." : "",
             !matrix && marks.some((mark) => mark.ci95 !== null) ? `Error bars: ${intervals(head)}.` : "",
+            matrix ? "" : arrowWords(marks, log.log),
             published ? fromPaper(head, runs) : "",
             optimum && !lines ? "Dashes across bars: the optimum that the controller claims to reach." : "",
           ]}

@@ -132,6 +132,18 @@ describe("the page of a run", () => {
     expect((await titles()).map((title) => title.split(" ")[0])).toEqual(names);
   });
 
+  it("has an arrow where an interval reaches zero, and a point where all values are the same", async () => {
+    const { page } = await opened(browser, file);
+    await drawAll(page);
+    const { rows } = await rowsOf(page, "times");
+    const open = rows.filter((row) => Number(row[4]) >= Number(row[3])).length;
+    expect(open).toBeGreaterThan(0);
+    expect(await page.locator("#figure-times .to-zero path").count()).toBe(open);
+    expect(await page.locator("#figure-times-caption").innerText()).toContain("the interval reaches zero");
+    expect(await page.locator("#figure-sizes .one-value path").count()).toBe(3);
+    expect(await page.locator("#figure-sizes svg.plot rect").count()).toBe(0);
+  });
+
   it("writes drawings, pictures and data", async () => {
     const { page, said } = await opened(browser, file);
     await drawAll(page);
