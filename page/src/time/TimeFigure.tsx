@@ -6,7 +6,7 @@ import { Key } from "../charts/legend";
 import type { Figure, Network, PageHead } from "../data/contract";
 import type { Source } from "../data/load";
 import type { TableData } from "../data/table";
-import { Toggle } from "../page/controls";
+import { Select, Toggle } from "../page/controls";
 import { decimate, Points, type Trace } from "./decimate";
 import { EventsOf, marksOf } from "./events";
 import { type FigureInput, type FigureLine, figurePanels, isShared, isTimeMetric } from "./figure";
@@ -17,6 +17,7 @@ import { rowsOf, staticSvg } from "./rows";
 import { lacks, nameOfRun, runName, styleOfRun, stylesByScheme } from "./runs";
 import { Panel, useThemeVersion } from "./Stack";
 import { choices, type PortSeries, portSeries, type SubflowSeries, subflowSeries } from "./series";
+import { smoothWords, WINDOWS, withSmooth } from "./smooth";
 import { combined, entityTrace, METRICS, PS, portTrace, spanOf, type TimeMetric } from "./traces";
 import "./time.css";
 
@@ -128,6 +129,7 @@ function Drawn({
   const [round, setRound] = useState(rounds[0] ?? 0);
   /** Whether each case has its own panel; null: as the number of lines suggests. */
   const [apart, setApart] = useState<boolean | null>(null);
+  const [smoothing, setSmoothing] = useState("0");
   const [highlit, setHighlit] = useState<string | null>(null);
   const theme = useThemeVersion();
   const instant = useMemo(() => new Instant(), []);
@@ -153,6 +155,7 @@ function Drawn({
   }, [found, sampled, metric]);
 
   const [range, values] = useMemo(() => extents(panels, metric, figure), [panels, metric, figure]);
+  const window = Number(smoothing) * (range.whole[1] - range.whole[0]);
   const several = runs.length > 1;
   const legend = useMemo(() => legendOf(head, several, panels), [head, several, panels]);
   const columns = Math.min(panels.length, 3);
@@ -166,7 +169,7 @@ function Drawn({
         const spec: PanelSpec = {
           key: String(i),
           metric,
-          lines,
+          lines: withSmooth(lines, window),
           marks: marksIn(sampled, panel.lines),
           height: columns === 1 ? 280 : 200,
           xAxis: true,
@@ -175,7 +178,7 @@ function Drawn({
         };
         return { spec, title: panel.title || METRICS[metric].title };
       }),
-    [panels, legend, sampled, metric, values, figure, columns],
+    [panels, legend, sampled, metric, values, figure, columns, window],
   );
   if (specs.length === 0) {
     return (
@@ -188,6 +191,7 @@ function Drawn({
   const caption = [
     figure.caption ?? "",
     `${METRICS[metric].title}: ${METRICS[metric].meaning}.`,
+    smoothWords(window),
     figure.series === "layer" ? "For a layer: the mean of its ports." : "",
     `${sampled.map(({ run }) => drawnOf(head, run, panels, { several, round: rounds.length > 1 })).join("; ")}.`,
     ...without,
@@ -202,21 +206,22 @@ function Drawn({
       title={figure.title}
       caption={caption}
       controls={
-        (severalOf("seed") || severalOf("round") || canShare) && (
-          <>
-            {canShare && <Toggle label="A panel for each case" on={!isShared(found)} set={setApart} />}
-            {severalOf("seed") && <Choice label="Seed" all={seeds} value={seed} onChange={setSeed} />}
-            {severalOf("round") && <Choice label="Round" all={rounds} value={round} onChange={setRound} />}
-          </>
-        )
+        <>
+          {canShare && <Toggle label="A panel for each case" on={!isShared(found)} set={setApart} />}
+          {severalOf("seed") && <Choice label="Seed" all={seeds} value={seed} onChange={setSeed} />}
+          {severalOf("round") && <Choice label="Round" all={rounds} value={round} onChange={setRound} />}
+          <Select label="Smooth" value={smoothing} choices={WINDOWS} choose={setSmoothing} />
+        </>
       }
       rows={() =>
         rowsOf(
           specs.map(({ spec, title }) => ({
-            lines: spec.lines.map((line) => ({
-              name: specs.length > 1 ? `${title} · ${line.name}` : line.name,
-              traces: [line.trace],
-            })),
+            lines: spec.lines
+              .filter((line) => line.role !== "smooth")
+              .map((line) => ({
+                name: specs.length > 1 ? `${title} · ${line.name}` : line.name,
+                traces: [line.trace],
+              })),
             metrics: [metric],
           })),
           range,

@@ -132,6 +132,29 @@ describe("the page of a run", () => {
     expect((await titles()).map((title) => title.split(" ")[0])).toEqual(names);
   });
 
+  it("smooths lines over time, with the samples behind them", async () => {
+    const { page, said } = await opened(browser, file);
+    await drawAll(page);
+    for (const id of ["overlay", "time-0"]) {
+      const own = page.locator(`#figure-${id}`);
+      const picture = () =>
+        own
+          .locator(".time-plot canvas")
+          .first()
+          .evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+      const [before, rows] = [await picture(), await rowsOf(page, id)];
+      const smooth = own.locator("label:has-text('Smooth') select");
+      await smooth.selectOption("0.1");
+      await expect.poll(picture).not.toBe(before);
+      expect(await page.locator(`#figure-${id}-caption`).innerText()).toContain("Smoothed: the mean over");
+      // Files have what was sampled.
+      expect(await rowsOf(page, id)).toEqual(rows);
+      await smooth.selectOption("0");
+      await expect.poll(picture).toBe(before);
+    }
+    expect(said).toEqual([]);
+  });
+
   it("has an arrow where an interval reaches zero, and a point where all values are the same", async () => {
     const { page } = await opened(browser, file);
     await drawAll(page);
