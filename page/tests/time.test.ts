@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { decodeTable } from "../src/data/table";
 import { bars, decimate, Points, type Trace, valueAt } from "../src/time/decimate";
 import { meanOver } from "../src/time/mean";
+import { decimalsOf } from "../src/time/plot";
 import { key, TimeRange } from "../src/time/range";
 import { fillBars, pixel } from "../src/time/raster";
 import { rowsOf } from "../src/time/rows";
@@ -131,6 +132,12 @@ describe("decimation", () => {
       [1, 3, 6],
       [3, 1, 1],
     ]);
+  });
+});
+
+describe("ticks of time", () => {
+  it("have the decimals of their steps", () => {
+    expect([1, 2.5, 0.5, 0.25, 20].map(decimalsOf)).toEqual([0, 1, 1, 2, 0]);
   });
 });
 

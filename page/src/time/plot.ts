@@ -59,6 +59,13 @@ export function timeScale(from: number, to: number): Scale {
   return scaleFor("time_s", Math.max(span, Math.min(Math.abs(to), span * 200)));
 }
 
+/** How many decimals distinguish ticks that are `step` apart, such as 2.5. */
+export function decimalsOf(step: number): number {
+  const least = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));
+  const scaledStep = step * 10 ** least;
+  return Math.abs(scaledStep - Math.round(scaledStep)) > 1e-6 ? least + 1 : least;
+}
+
 /** The range of the values: from 0, unless they are far from it; with a little room above. */
 export function valueRange(metric: TimeMetric, least: number, most: number): [number, number] {
   if (metric === "utilisation_ratio") return [0, Math.max(1, most)];
@@ -316,8 +323,7 @@ export class TimePanel {
     const axis = u.axes[0];
     if (axis) axis.label = `Time (${scale.unit})`;
     const step = Math.abs((splits[1] ?? 1) - (splits[0] ?? 0)) / scale.factor;
-    const decimals = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));
-    return splits.map((at) => scaled(at, { ...scale, decimals }));
+    return splits.map((at) => scaled(at, { ...scale, decimals: decimalsOf(step) }));
   }
 
   #value(value: number): string {
