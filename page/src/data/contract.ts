@@ -332,6 +332,8 @@ export interface Progress {
   replications_done: number;
   /** Replications that are to run. */
   replications: number;
+  /** The schemes of all cases, with their numbers of subflows: results name only those of complete cases. */
+  schemes: string[];
 }
 
 /** A case. */
