@@ -7,6 +7,7 @@ import {
   count,
   elapsed,
   formatted,
+  hopsIn,
   named,
   percent,
   ratio,
@@ -64,6 +65,13 @@ describe("axes", () => {
     expect(axisFor("fct_s", [2, 2], { log: true }).domain).toEqual([1, 4]);
     expect(axisFor("timeouts", [0], { log: false }).domain[1]).toBeGreaterThan(0);
     expect(axisFor("fct_s", [], { log: true }).ticks.length).toBeGreaterThan(0);
+  });
+});
+
+describe("a run's speed", () => {
+  it("is its hops over its time", () => {
+    expect(hopsIn(30_000_000, 60)).toBe("30.0 million packet-hops in 60.0 s, 500\u202f000 a second");
+    expect(hopsIn(5, 0)).toBe("5 packet-hops in 0.0 s");
   });
 });
 

@@ -1,7 +1,10 @@
 /** What declared bars and lines draw. */
 import { describe, expect, it } from "vitest";
+import { type Axis, axisFor } from "../src/charts/axes";
 import { categories, placed } from "../src/charts/Bars";
+import { isPoint } from "../src/charts/Boxes";
 import { strengths } from "../src/charts/Heat";
+import { endsOf } from "../src/charts/intervals";
 import { looks } from "../src/charts/series";
 import type { Figure, RunHead, WindowResult } from "../src/data/contract";
 import { markFigure, meaningOf, mixedParts, windowTimes } from "../src/data/figures";
@@ -169,9 +172,32 @@ describe("bars", () => {
   });
 
   it("have names that do not touch", () => {
-    expect(categories(["a", "b"], 80).tick).not.toHaveProperty("tickRotate");
-    expect(categories(["a long name", "b"], 40).tick).toHaveProperty("tickRotate", -32);
-    expect(categories(["a long name", "b"], 20).tick).toHaveProperty("tickRotate", -60);
+    expect(categories(["a", "b"], 80, "").tick).not.toHaveProperty("tickRotate");
+    expect(categories(["a long name", "b"], 40, "").tick).toHaveProperty("tickRotate", -32);
+    expect(categories(["a long name", "b"], 20, "").tick).toHaveProperty("tickRotate", -60);
+  });
+});
+
+describe("error bars", () => {
+  const values = [1, 10, 100];
+  const [linear, log] = [false, true].map((is) => axisFor("fct_s", values, { log: is })) as [Axis, Axis];
+
+  it("are open where a logarithmic axis has no place for their lower end", () => {
+    expect(endsOf(10, 4, log)).toEqual({ low: 6, high: 14, isOpen: false });
+    expect(endsOf(10, 10, log)).toEqual({ low: log.domain[0], high: 20, isOpen: true });
+    expect(endsOf(10, 12, linear)).toEqual({ low: -2, high: 22, isOpen: false });
+  });
+
+  it("are none without an interval, and at no value", () => {
+    expect(endsOf(10, null, log)).toBeNull();
+    expect(endsOf(10, 0, linear)).toBeNull();
+    expect(endsOf(0, 1, log)).toBeNull();
+  });
+});
+
+describe("a box", () => {
+  it("is a point if all values are the same", () => {
+    expect([isPoint({ least: 2, most: 2 }), isPoint({ least: 1, most: 2 })]).toEqual([true, false]);
   });
 });
 

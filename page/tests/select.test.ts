@@ -1,6 +1,14 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { axisValue, counted, magnitude, magnitudes, unnamedAxes } from "../src/data/cases";
+import {
+  axisNames,
+  axisValue,
+  counted,
+  magnitude,
+  magnitudes,
+  placeNames,
+  unnamedAxes,
+} from "../src/data/cases";
 import { differences, differentSettings } from "../src/data/diff";
 import { publishedPercentiles, resultMarks } from "../src/data/figures";
 import { embeddedSource } from "../src/data/load";
@@ -8,6 +16,7 @@ import { partAsked } from "../src/data/results";
 import { distributions } from "../src/data/select";
 import { settings } from "../src/data/settings";
 import { mean, percentile } from "../src/data/stats";
+import { byInterest } from "../src/page/Axes";
 import { fixtureRun, pageHead, XMP } from "./fixture";
 
 const first = fixtureRun(XMP);
@@ -176,6 +185,26 @@ describe("dimensions", () => {
     expect(counted(["load-30", "load-90"])).toBe("load");
     expect(counted(["10pkt", "20pkt"])).toBe("");
     expect(counted(["long-1", "short-2"])).toBe("");
+  });
+
+  it("have their unit at the axis, or what they count", () => {
+    const told = (axis: string, values: string[]) => {
+      const { title, shown } = axisNames(axis, values);
+      return [title, values.map(shown)];
+    };
+    expect(told("mark", ["10pkt", "40pkt"])).toEqual(["mark (packets)", ["10", "40"]]);
+    expect(told("fabric.rate", ["1Gbps", "2.5Gbps"])).toEqual(["fabric.rate (Gbit/s)", ["1", "2.5"]]);
+    expect(told("delay", ["200us", "1ms"])).toEqual(["delay", ["200us", "1ms"]]);
+    expect(told("load", ["0.5", "0.9"])).toEqual(["load", ["0.5", "0.9"]]);
+    expect(told("pattern", ["1-connection", "20-connections"])).toEqual(["connections", ["1", "20"]]);
+    expect(told("variant", ["load-30", "load-90"])).toEqual(["load", ["30", "90"]]);
+    expect(placeNames("variant", ["load-30", "load-90"])).toMatchObject({ name: "variant", title: "" });
+    expect(placeNames("mark", ["10pkt"]).title).toBe("mark (packets)");
+  });
+
+  it("of an experiment's own axis come first", () => {
+    expect(byInterest(["subflows", "pattern", "mark"])).toEqual(["mark", "subflows", "pattern"]);
+    expect(byInterest(["pattern", "variant", "subflows"])).toEqual(["subflows", "pattern", "variant"]);
   });
 
   it("are numbers, have a unit, or end in a number", () => {

@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
+import { looks } from "../src/charts/series";
+import { DASHES } from "../src/data/colour";
 import type { CaseHead, Figure } from "../src/data/contract";
-import { casesOf, caseTitles, type FigureRun, figurePanels } from "../src/time/figure";
+import {
+  casesOf,
+  caseTitles,
+  type FigureInput,
+  type FigureRun,
+  figurePanels,
+  isShared,
+} from "../src/time/figure";
+import { stylesByScheme } from "../src/time/runs";
 import { offeredBy, settled } from "../src/time/Scope";
 import {
   defaultLines,
@@ -11,6 +21,7 @@ import {
   parsePath,
   type SubflowSeries,
 } from "../src/time/series";
+import { fixtureRun, pageHead, XMP } from "./fixture";
 
 function subflow(wish: Partial<SubflowSeries>): SubflowSeries {
   const none = {
@@ -151,19 +162,75 @@ describe("declared figures", () => {
     ],
     nameOf: (port) => `port ${port.port}`,
   };
-  const panels = (figure: Partial<Figure>) =>
+  const panelsOf = (figure: Partial<Figure>, wish: Partial<FigureInput> = {}) =>
     figurePanels({
       figure: { id: "f", title: "", chart: "time", ...figure },
       runs: [first],
       chosen: { seed: 1, round: 0 },
-    }).map((panel) => [panel.title, panel.lines.map((line) => line.name)]);
+      ...wish,
+    });
+  const panels = (figure: Partial<Figure>, wish: Partial<FigureInput> = {}) =>
+    panelsOf(figure, wish).map((panel) => [panel.title, panel.lines.map((line) => line.name)]);
+  const apart = [
+    ["beta-4", ["flow 1", "flow 2 · subflow 0", "flow 2 · subflow 1"]],
+    ["beta-6", ["flow 1", "flow 2 · subflow 0", "flow 2 · subflow 1"]],
+  ];
 
-  it("have a panel for each case, which says what differs, and a line for each subflow", () => {
-    const lines = ["flow 1", "flow 2 · subflow 0", "flow 2 · subflow 1"];
-    expect(panels({})).toEqual([
-      ["beta-4", lines],
-      ["beta-6", lines],
+  it("have the schemes in one panel, and a line for each subflow", () => {
+    const found = panelsOf({});
+    expect(found.map((panel) => panel.title)).toEqual([""]);
+    expect(found[0]?.lines.map((line) => line.name)).toEqual([
+      "beta-4 · flow 1",
+      "beta-4 · flow 2 · subflow 0",
+      "beta-4 · flow 2 · subflow 1",
+      "beta-6 · flow 1",
+      "beta-6 · flow 2 · subflow 0",
+      "beta-6 · flow 2 · subflow 1",
     ]);
+    expect(found[0]?.lines.map((line) => line.scheme)).toEqual([
+      ...Array(3).fill("beta-4-1"),
+      ...Array(3).fill("beta-6-1"),
+    ]);
+    expect(isShared(found)).toBe(true);
+  });
+
+  it("have a panel for each value of other axes", () => {
+    const both = [one("beta-4", 1), one("beta-6", 1), one("beta-4", 1, "other"), one("beta-6", 1, "other")];
+    const four = [0, 1, 2, 3].map((place) => subflow({ case: place }));
+    const runs = [{ ...first, cases: both, subflows: four }];
+    expect(panels({ series: "scheme" }, { runs })).toEqual([
+      ["shift", ["beta-4-1", "beta-6-1"]],
+      ["other", ["beta-4-1", "beta-6-1"]],
+    ]);
+  });
+
+  it("have a panel for each case on request, and where colours cannot tell the lines apart", () => {
+    expect(panels({}, { apart: true })).toEqual(apart);
+    const many = [0, 1].flatMap((place) =>
+      Array.from({ length: 5 }, (_, flow) => subflow({ case: place, flow })),
+    );
+    const runs = [{ ...first, subflows: many }];
+    expect(panels({}, { runs }).map(([title]) => title)).toEqual(["beta-4", "beta-6"]);
+    expect(panels({}, { runs, apart: false }).map(([title]) => title)).toEqual([""]);
+  });
+
+  it("have the colours of their schemes, and dashes for several lines of one", () => {
+    const { run } = fixtureRun(XMP);
+    const head = pageHead([run]);
+    const lines = [
+      { name: "xmp-4 · flow 1", scheme: "xmp-4" },
+      { name: "lia-2", scheme: "lia-2" },
+      { name: "xmp-4 · flow 2", scheme: "xmp-4" },
+    ];
+    const style = stylesByScheme(head, lines);
+    const colour = (scheme: string) => looks(head, "scheme", [scheme])(scheme, 0).colour;
+    expect(style?.("xmp-4 · flow 1", 0)).toMatchObject({ colour: colour("xmp-4"), dash: "" });
+    expect(style?.("xmp-4 · flow 2", 0)).toMatchObject({ colour: colour("xmp-4"), dash: DASHES[1] });
+    expect(style?.("lia-2", 0)).toMatchObject({ colour: colour("lia-2"), dash: "" });
+    expect(stylesByScheme(head, [...lines, { name: "flow 3", scheme: "" }])).toBeNull();
+    const two = pageHead([run, { ...run, id: "b" }]);
+    expect(stylesByScheme(two, lines)).toBeNull();
+    expect(stylesByScheme(two, lines.slice(0, 2))?.("lia-2", 1)).toMatchObject({ dash: DASHES[1] });
   });
 
   it("leave out what is not wanted", () => {
@@ -205,6 +272,7 @@ describe("declared figures", () => {
       figure: { id: "f", title: "", chart: "time" },
       runs: [first, second],
       chosen: { seed: 1, round: 0 },
+      apart: true,
     });
     expect(found.map((panel) => panel.title)).toEqual(["beta-4", "beta-6"]);
     const own = (run: number) => found[1]?.lines.filter((line) => line.run === run);

@@ -2,10 +2,12 @@ import { describe, expect, it } from "vitest";
 import { decodeTable } from "../src/data/table";
 import { bars, decimate, Points, type Trace, valueAt } from "../src/time/decimate";
 import { meanOver } from "../src/time/mean";
+import { decimalsOf } from "../src/time/plot";
 import { key, TimeRange } from "../src/time/range";
 import { fillBars, pixel } from "../src/time/raster";
 import { rowsOf } from "../src/time/rows";
 import { subflowSeries } from "../src/time/series";
+import { smooth, smoothWords, withSmooth } from "../src/time/smooth";
 import { GONE, Happened, MARKED, RESENT, THERE, WAITED } from "../src/time/stretch";
 import { combined, optimumTrace, portTrace, subflowTrace } from "../src/time/traces";
 import { ipc } from "./fixture";
@@ -130,6 +132,65 @@ describe("decimation", () => {
       [1, 3, 6],
       [3, 1, 1],
     ]);
+  });
+});
+
+describe("ticks of time", () => {
+  it("have the decimals of their steps", () => {
+    expect([1, 2.5, 0.5, 0.25, 20].map(decimalsOf)).toEqual([0, 1, 1, 2, 0]);
+  });
+});
+
+describe("smoothing", () => {
+  const values = (of: Trace) => Array.from(of.y);
+
+  it("keeps the mean, and draws it through the middle of each window", () => {
+    const raw = trace(Array.from({ length: 1000 }, (_, i) => i % 2));
+    const found = smooth(raw, 100);
+    expect(found.of).toBe("end");
+    const [first = 0, second = 0] = [...found.start].map((at, i) => at + (found.duration[i] ?? 0));
+    expect([first, second]).toEqual([6.25, 18.75]);
+    expect(values(found).every((value) => Math.abs(value - 0.5) < 0.02)).toBe(true);
+  });
+
+  it("follows what is slower than its window", () => {
+    const step = smooth(trace([...Array<number>(100).fill(0), ...Array<number>(100).fill(1)]), 20);
+    const at = (time: number) => valueAt(step, time);
+    expect([at(50), at(150)]).toEqual([0, 1]);
+    expect(Math.abs(at(100) - 0.5)).toBeLessThan(0.1);
+  });
+
+  it("does not shift values at the ends of intervals", () => {
+    const tent = trace([0, 0, 0, 0, 8, 0, 0, 0, 0], { of: "end" });
+    const found = smooth(tent, 2);
+    const most = Array.from(found.y).indexOf(Math.max(...found.y));
+    const last = Array.from(found.y).lastIndexOf(Math.max(...found.y));
+    const at = (i: number) => (found.start[i] ?? 0) + (found.duration[i] ?? 0);
+    expect((at(most) + at(last)) / 2).toBeCloseTo(5);
+  });
+
+  it("leaves holes where nothing was sampled, and reads absent rows of a port as zero", () => {
+    const gap = trace([1, 1]);
+    gap.start = Float64Array.from([0, 9]);
+    const found = smooth(gap, 2);
+    expect(valueAt(found, 0.5)).toBe(1);
+    expect(valueAt(found, 5)).toBeNaN();
+    const queue = trace([4], { of: "end", absent: "zero", from: 0, to: 10 });
+    queue.start = Float64Array.from([2]);
+    const mean = smooth(queue, 4);
+    expect(valueAt(mean, 2.6)).toBeCloseTo(1);
+    expect(valueAt(mean, 9)).toBe(0);
+    expect(smooth(trace([]), 4).y).toHaveLength(0);
+  });
+
+  it("has the samples behind it, under the same name", () => {
+    const line = { key: "a", name: "a", colour: "red", dash: "", trace: trace([1, 2]) };
+    expect(withSmooth([line], 0)).toEqual([line]);
+    const [raw, over] = withSmooth([line], 1e-12);
+    expect(raw).toEqual({ ...line, role: "raw" });
+    expect(over).toMatchObject({ name: "a", role: "smooth" });
+    expect(smoothWords(0.005)).toContain("over 5 ms around each time");
+    expect(smoothWords(0)).toBe("");
   });
 });
 

@@ -82,10 +82,14 @@ describe("the list", () => {
       packet_hops: 1,
       replications_done: 0,
       replications: 2,
+      schemes: ["xmp-2"],
     };
     const before = run("a", { state: "under-way", progress });
     expect(fingerprint(before)).toBe(
       fingerprint(run("a", { state: "under-way", progress: { ...progress, left_s: 8 } })),
+    );
+    expect(fingerprint(before)).not.toBe(
+      fingerprint(run("a", { state: "under-way", progress: { ...progress, packet_hops: 2 } })),
     );
     expect(fingerprint(before)).not.toBe(fingerprint(run("a", { ...before, state: "complete" })));
   });

@@ -15,7 +15,7 @@ import pytest
 from conftest import SMALL, long
 
 import tresse
-from tresse.plot import draw, over_time, palette
+from tresse.plot import draw, over_time, palette, schemes, timeline
 from tresse.plot.__main__ import save
 
 mpl.use("agg")
@@ -96,7 +96,7 @@ def test_every_chart_is_a_pdf_of_the_width_with_its_fonts(
 
 
 def test_a_scheme_has_one_colour_in_every_chart(run: tresse.Run) -> None:
-    wanted = {"dctcp-1": palette.SERIES[0], "xmp-2": palette.SERIES[1]}
+    wanted = {name: palette.look_at(schemes.PLACES[name]).colour for name in ("dctcp-1", "xmp-2")}
     for name in ("cdf", "bars", "lines", "scatter", "time", "panels"):
         figure: Any = run.plot.figure(name)
         (legend,) = figure.legends
@@ -115,6 +115,34 @@ def test_schemes_share_a_panel_over_time_unless_panels_are_asked_for(run: tresse
     assert labels(together) == ["dctcp-1", "xmp-2"]
     apart: Any = run.plot.figure("panels")
     assert [axes.get_title("left") for axes in apart.axes] == ["dctcp-1", "xmp-2"]
+
+
+def test_lines_over_time_are_smoothed_with_the_samples_behind_them(run: tresse.Run) -> None:
+    plain: Any = run.plot.figure("time")
+    figure: Any = run.plot.figure("time", smooth=0.1)
+    raw, smooth = figure.axes[0].lines[:2]
+    (before, *_) = plain.axes[0].lines
+    assert np.array_equal(raw.get_ydata(), before.get_ydata(), equal_nan=True)
+    assert (raw.get_color(), raw.get_alpha()) == (smooth.get_color(), 0.3)
+    assert raw.get_linewidth() < smooth.get_linewidth()
+    assert np.nanstd(smooth.get_ydata()) < np.nanstd(raw.get_ydata())
+    assert labels(figure) == labels(plain)
+    with pytest.raises(tresse.TresseError, match="no lines over time"):
+        run.plot.figure("bars", smooth=0.1)
+    with pytest.raises(tresse.TresseError, match="no share of the time"):
+        run.plot.figure("time", smooth=3)
+
+
+def test_a_smoothed_line_is_the_mean_around_each_instant() -> None:
+    edges = np.arange(201.0)
+    at, mean = timeline.smoothed(edges, np.repeat([0.0, 1.0], 100), 20, steps=True)
+    assert np.allclose(np.interp([50, 95, 100, 105, 150], at, mean), [0, 0.25, 0.5, 0.75, 1], atol=0.01)
+    gap = np.where(np.arange(200) // 50 == 1, np.nan, 1.0)
+    at, mean = timeline.smoothed(edges, gap, 20, steps=True)
+    assert np.array_equal(np.isnan(mean), (at > 50) & (at < 100))
+    # A value at the end of an interval stays there.
+    at, mean = timeline.smoothed(edges, np.where(np.arange(200) == 99, 1.0, 0.0), 4, steps=False)
+    assert np.average(at, weights=mean) == pytest.approx(100)
 
 
 def test_rates_over_time_are_the_sums_of_the_samples(run: tresse.Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 from conftest import SMALL
 
 import tresse
-from tresse.plot import palette, timeline, units
+from tresse.plot import palette, schemes, timeline, units
 from tresse.plot.cases import magnitudes
 from tresse.plot.layout import layout_of
 from tresse.plot.rows import Columns
@@ -64,6 +65,14 @@ def test_colours_dashes_and_order_are_those_of_the_page() -> None:
     assert len({(look.colour, look.dash) for look in looks}) == 16
 
 
+def test_schemes_have_the_places_of_the_page() -> None:
+    # The page's own test reads the same lists.
+    for own in json.loads((PAGE.parent / "tests/palette.json").read_text(encoding="utf-8")):
+        assert palette.places_of(own["names"]) == dict(zip(own["names"], own["places"], strict=True))
+    page = (PAGE / "data/schemes.ts").read_text(encoding="utf-8")
+    assert {name: int(place) for name, place in re.findall(r'\["(.+)", (\d+)\]', page)} == schemes.PLACES
+
+
 def test_words_and_units_are_those_of_the_page() -> None:
     source = (PAGE / "data/format.ts").read_text(encoding="utf-8")
     for stem, words in re.findall(r'^  (\w+): "(.+)",$', source, re.M):
@@ -89,7 +98,7 @@ def test_a_cdf_is_that_of_the_flows(run: tresse.Run) -> None:
     assert np.array_equal(np.unique(x), np.unique(wanted))
     at = np.searchsorted(x, wanted[5], side="right") - 1
     assert y[at] == pytest.approx(np.mean(wanted <= wanted[5]))
-    assert axes.lines[2].get_color() == palette.SERIES[2]
+    assert axes.lines[2].get_color() == palette.look_at(schemes.PLACES["xmp-2"]).colour
 
 
 def test_what_by_does_not_name_has_a_panel_of_its_own(run: tresse.Run) -> None:
@@ -153,7 +162,7 @@ def test_a_metric_against_an_axis(run: tresse.Run) -> None:
     assert axes.get_ylim()[0] == 0
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["10", "40"]
     assert axes.get_xlabel() == "mark (packets)"
-    line = next(own for own in axes.lines if own.get_color() == palette.SERIES[2])
+    line = next(own for own in axes.lines if own.get_color() == palette.look_at(schemes.PLACES["xmp-2"]).colour)
     wanted = [run.case(scheme="xmp", subflows=2, pattern="long", mark=k) for k in ("10pkt", "40pkt")]
     assert np.allclose(line.get_data(), [[10, 40], [own.metrics["goodput_mean_bps"] / 1e6 for own in wanted]])
     assert {"optimum", "95 % interval"} <= set(labels(figure))

@@ -2100,7 +2100,7 @@ class Figure(Keys):
     """The dimension whose values each have a colour. Default: `scheme`; for `time`, the subflows."""
 
     panels: str | None = None
-    """The dimension whose values each have a panel. Default: one panel; for `time`, one for each case."""
+    """The dimension whose values each have a panel. Default: one panel; for `time`, one for all schemes."""
 
     where: Mapping[str, Any] | None = None
     """Which cases and parts it shows: the value of a dimension, or a list of them. Default: all."""

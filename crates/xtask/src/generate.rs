@@ -12,8 +12,8 @@ use tresse_reproduction::pages::{Stored, papers, scoreboard, times};
 use tresse_workbench::catalogue::metrics;
 
 use crate::{
-    balancers_page, commands_page, contract, controllers_page, keys_page, networks_page, topics_page,
-    twin_page,
+    balancers_page, commands_page, contract, controllers_page, keys_page, networks_page, palette,
+    topics_page, twin_page,
 };
 
 /// The first line of an experiment's file in `papers/PAPER/`: editors use it to find the schema.
@@ -79,12 +79,15 @@ fn stale(files: Vec<File>, root: &Path) -> Vec<File> {
 /// The generated files that are in git.
 fn kept(root: &Path) -> Result<Vec<File>, String> {
     let stored = stored(root)?;
+    let places = palette::built_in()?;
     let mut files = vec![
         File::new("validation/twin/README.md", twin_page::page(root)?),
         File::new("docs/reproduction.md", scoreboard(&stored)),
         File::new("docs/reference/experiment.schema.json", tresse_workbench::schema() + "\n"),
         File::new("python/tresse/keys.py", python_keys(root)?),
+        File::new("python/tresse/plot/schemes.py", palette::python(&places)),
         File::new("page/src/data/contract.ts", contract::file()),
+        File::new("page/src/data/schemes.ts", palette::typescript(&places)),
         File::new("papers/results/times.toml", times(&stored)),
     ];
     for name in built_in::names() {

@@ -9,6 +9,7 @@ mod controllers_page;
 mod generate;
 mod keys_page;
 mod networks_page;
+mod palette;
 mod real;
 mod topics_page;
 mod twin_page;

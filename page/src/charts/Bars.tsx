@@ -1,8 +1,10 @@
 /** A metric for each value of a dimension: bars from 0, the 95 % interval, with the paper's value and the optimum. */
 import * as Plot from "@observablehq/plot";
 import { useMemo } from "preact/hooks";
+import type { AxisNames } from "../data/cases";
 import { formatted } from "../data/format";
 import { type Axis, axisFor, leftMargin } from "./axes";
+import { intervalMarks } from "./intervals";
 import { Panels } from "./Panels";
 import { axisMarks, PlotBox, scaleOptions } from "./PlotBox";
 import { type Look, runOpacity } from "./series";
@@ -28,7 +30,8 @@ export interface MarksProps {
   xs: string[];
   series: string[];
   look: Look;
-  xLabel: string;
+  /** The names of the horizontal axis and its values. */
+  xAxis: AxisNames;
   log?: boolean;
   range?: [number, number] | undefined;
   height?: number;
@@ -116,12 +119,13 @@ type OneProps = MarksProps & {
 };
 
 function One(props: OneProps) {
-  const { metric, xs, series, look, y, alone, told, panel, width, height, xLabel } = props;
+  const { metric, xs, series, look, y, alone, told, panel, width, height, xAxis } = props;
   const options = useMemo<Plot.PlotOptions>(() => {
     const own = props.marks.filter((mark) => mark.panel === panel);
     const groups = alone ? series : xs;
     const room = (width - leftMargin(y) - 8) / Math.max(1, groups.length);
-    const names = categories(groups, room);
+    const shown = groups.map(alone ? String : xAxis.shown);
+    const names = categories(shown, room, alone ? "" : xAxis.title);
     const low = y.log ? y.domain[0] : 0;
     const at = placed(own, groups, series, room);
     const ours = own.filter(isOurs);
@@ -139,7 +143,10 @@ function One(props: OneProps) {
         title: (mark: Mark) => telling(mark, metric, look(mark.series, mark.run).label),
         tip: { fill: "var(--raised)", stroke: "var(--line-strong)", fontSize: 12 },
       }),
-      whiskers(ours, centre),
+      ...intervalMarks(ours, { at: centre, value: (mark) => mark.value, half: (mark) => mark.ci95 }, y, "y", {
+        stroke: "var(--text)",
+        strokeWidth: 1.3,
+      }),
       Plot.ruleY(
         own.filter((mark) => mark.optimum !== null),
         { ...ends, y: "optimum", stroke: "var(--optimum)", strokeWidth: 2.5, clip: true },
@@ -151,7 +158,7 @@ function One(props: OneProps) {
       marks.push(values(ours, centre, y, height - names.height));
     }
     const ticks = groups.map((_, i) => i + 0.5);
-    marks.push(Plot.axisX(ticks, { ...names.tick, text: (tick: number) => groups[Math.floor(tick)] ?? "" }));
+    marks.push(Plot.axisX(ticks, { ...names.tick, text: (tick: number) => shown[Math.floor(tick)] ?? "" }));
     return {
       width,
       height,
@@ -164,7 +171,9 @@ function One(props: OneProps) {
       marks,
     };
   }, [props.marks, metric, xs, series, look, y, alone, told, panel, width, height]);
-  return <PlotBox options={options} label={`Bars of ${metric} by ${xLabel}${panel ? `, ${panel}` : ""}`} />;
+  return (
+    <PlotBox options={options} label={`Bars of ${metric} by ${xAxis.name}${panel ? `, ${panel}` : ""}`} />
+  );
 }
 
 const WIDEST = 52;
@@ -205,8 +214,8 @@ export function placed<M extends { x: string; series: string; run: number }>(
   };
 }
 
-/** How to draw the names below bars in `room` pixels each: level, or tilted if they do not fit. */
-export function categories(names: string[], room: number) {
+/** How to draw the names below bars in `room` pixels each: level, or tilted if they do not fit; with a title below. */
+export function categories(names: string[], room: number, title: string) {
   const wide = Math.max(...names.map((name) => name.length), 1) * 6.4;
   const tilted = wide + 8 > room;
   // If they are close together they are steeper, so that lines do not touch.
@@ -214,10 +223,13 @@ export function categories(names: string[], room: number) {
   const tick = {
     tickSize: 0,
     fill: "var(--text)",
-    label: null,
+    label: title || null,
+    labelAnchor: "center" as const,
+    labelArrow: "none" as const,
     ...(tilted ? { tickRotate: -angle, textAnchor: "end" as const } : {}),
   };
-  return { tick, height: tilted ? 18 + wide * Math.sin((angle * Math.PI) / 180) : 30 };
+  const below = title ? 14 : 0;
+  return { tick, height: below + (tilted ? 18 + wide * Math.sin((angle * Math.PI) / 180) : 30) };
 }
 
 /** Values above their bars, and above anything else drawn there. */
@@ -242,18 +254,6 @@ function values(marks: Mark[], centre: (mark: Mark) => number, y: Axis, height: 
     fontSize: 10.5,
     stroke: "var(--surface)",
     strokeWidth: 3,
-  });
-}
-
-function whiskers(marks: Mark[], centre: (mark: Mark) => number): Plot.Markish {
-  const own = marks.filter((mark) => mark.ci95 !== null && mark.ci95 > 0);
-  return Plot.ruleX(own, {
-    x: centre,
-    y1: (mark: Mark) => mark.value - (mark.ci95 ?? 0),
-    y2: (mark: Mark) => mark.value + (mark.ci95 ?? 0),
-    stroke: "var(--text)",
-    strokeWidth: 1.3,
-    clip: true,
   });
 }
 

@@ -1,6 +1,10 @@
-/** Distributions as boxes: from the 10th to the 90th percentile, the median, whiskers from the minimum to the maximum. */
+/**
+ * Distributions as boxes: from the 10th to the 90th percentile, the median, whiskers from the minimum to the maximum;
+ * a point where all values are the same.
+ */
 import * as Plot from "@observablehq/plot";
 import { useMemo } from "preact/hooks";
+import type { AxisNames } from "../data/cases";
 import { formatted } from "../data/format";
 import type { Panel } from "../data/select";
 import { percentile } from "../data/stats";
@@ -31,7 +35,8 @@ export interface BoxesProps {
   look: Look;
   log?: boolean;
   range?: [number, number] | undefined;
-  xLabel: string;
+  /** The names of the horizontal axis and its values. */
+  xAxis: AxisNames;
   height?: number;
 }
 
@@ -55,6 +60,11 @@ export function upperEnd(panels: Panel[], log: boolean): number {
   const high = Math.max(...all.map((box) => box.p90));
   const most = Math.max(...all.map((box) => box.most));
   return log || most <= 5 * high || high <= 0 ? most : 2.5 * high;
+}
+
+/** Whether all values are the same: a box of no height would look like a line of its axis. */
+export function isPoint(box: Pick<Box, "least" | "most">): boolean {
+  return box.least === box.most;
 }
 
 export function Boxes(props: BoxesProps) {
@@ -89,17 +99,19 @@ type OneProps = Omit<BoxesProps, "height"> & {
   height: number;
 };
 
-function One({ boxes, panel, quantity, xs, series, look, y, xLabel, width, height }: OneProps) {
+function One({ boxes, panel, quantity, xs, series, look, y, xAxis, width, height }: OneProps) {
   const options = useMemo<Plot.PlotOptions>(() => {
     const own = xs.filter((x) => boxes.some((box) => box.x === x));
     const alone = boxes.every((box) => box.x === box.series);
     const colour = (box: Box) => look(box.series, box.run).colour;
     const low = (value: number) => (y.log ? Math.max(value, y.domain[0]) : value);
     const room = (width - leftMargin(y) - 8) / Math.max(1, own.length);
-    const below = categories(own, room);
+    const shown = own.map(xAxis.shown);
+    const below = categories(shown, room, xAxis.title);
     const at = placed(boxes, own, series, room);
     const x = (box: Box) => at(box).centre;
     const ends = { x1: (box: Box) => at(box).from, x2: (box: Box) => at(box).to };
+    const [points, wide] = [boxes.filter(isPoint), boxes.filter((box) => !isPoint(box))];
     const tell = (box: Box) =>
       [
         `${look(box.series, box.run).label}${alone ? "" : `, ${box.x}`}`,
@@ -117,9 +129,10 @@ function One({ boxes, panel, quantity, xs, series, look, y, xLabel, width, heigh
       marginBottom: below.height,
       x: { type: "linear", domain: [0, Math.max(1, own.length)], axis: null },
       y: scaleOptions(y),
+      symbol: { type: "identity" },
       marks: [
         ...axisMarks(null, y),
-        Plot.ruleX(boxes, {
+        Plot.ruleX(wide, {
           x,
           y1: (box: Box) => low(box.least),
           y2: (box: Box) => low(box.p10),
@@ -127,8 +140,8 @@ function One({ boxes, panel, quantity, xs, series, look, y, xLabel, width, heigh
           strokeWidth: 1.3,
           clip: true,
         }),
-        Plot.ruleX(boxes, { x, y1: "p90", y2: "most", stroke: colour, strokeWidth: 1.3, clip: true }),
-        Plot.rect(boxes, {
+        Plot.ruleX(wide, { x, y1: "p90", y2: "most", stroke: colour, strokeWidth: 1.3, clip: true }),
+        Plot.rect(wide, {
           ...ends,
           y1: (box: Box) => low(box.p10),
           y2: (box: Box) => low(box.p90),
@@ -138,16 +151,27 @@ function One({ boxes, panel, quantity, xs, series, look, y, xLabel, width, heigh
           title: tell,
           tip: { fill: "var(--raised)", stroke: "var(--line-strong)", fontSize: 12 },
         }),
-        Plot.ruleY(boxes, { ...ends, y: "p50", stroke: colour, strokeWidth: 3 }),
+        Plot.ruleY(wide, { ...ends, y: "p50", stroke: colour, strokeWidth: 3 }),
+        Plot.dot(points, {
+          x,
+          y: "p50",
+          r: 4,
+          fill: colour,
+          fillOpacity: (box: Box) => runOpacity(box.run),
+          symbol: (box: Box) => look(box.series, box.run).symbol,
+          className: "one-value",
+          title: tell,
+          tip: { fill: "var(--raised)", stroke: "var(--line-strong)", fontSize: 12 },
+        }),
         Plot.axisX(
           own.map((_, i) => i + 0.5),
-          { ...below.tick, text: (tick: number) => own[Math.floor(tick)] ?? "" },
+          { ...below.tick, text: (tick: number) => shown[Math.floor(tick)] ?? "" },
         ),
       ],
     };
   }, [boxes, quantity, xs, series, look, y, width, height]);
   return (
-    <PlotBox options={options} label={`Boxes of ${quantity} by ${xLabel}${panel ? `, ${panel}` : ""}`} />
+    <PlotBox options={options} label={`Boxes of ${quantity} by ${xAxis.name}${panel ? `, ${panel}` : ""}`} />
   );
 }
 

@@ -1,6 +1,7 @@
 /** A metric by two axes: a cell for each pair, with its value in it. */
 import * as Plot from "@observablehq/plot";
 import { useMemo } from "preact/hooks";
+import type { AxisNames } from "../data/cases";
 import { formatted, scaled, scaleOf } from "../data/format";
 import { Panels } from "./Panels";
 import { PlotBox } from "./PlotBox";
@@ -18,7 +19,8 @@ interface HeatProps {
   cells: HeatCell[];
   xs: string[];
   ys: string[];
-  labels: [string, string];
+  /** The names of both axes and their values. */
+  axes: [AxisNames, AxisNames];
   /** Each column is coloured separately, by the ratio to its minimum; otherwise all cells by their values. */
   ratios?: boolean;
 }
@@ -53,7 +55,7 @@ export function strengths(cells: HeatCell[], ratios: boolean): (cell: HeatCell) 
 }
 
 function One(props: HeatProps & { panel: string; width: number }) {
-  const { metric, cells, xs, ys, labels, ratios, panel, width } = props;
+  const { metric, cells, xs, ys, axes, ratios, panel, width } = props;
   const options = useMemo<Plot.PlotOptions>(() => {
     const values = cells.map((cell) => cell.value);
     const of = strengths(cells, ratios === true);
@@ -72,8 +74,18 @@ function One(props: HeatProps & { panel: string; width: number }) {
       x: { type: "band", domain: xs, label: null, padding: 0.04 },
       y: { type: "band", domain: ys, label: null, padding: 0.06 },
       marks: [
-        Plot.axisX({ ...tick, label: labels[0], labelAnchor: "center" }),
-        Plot.axisY({ ...tick, label: labels[1], labelAnchor: "center" }),
+        Plot.axisX({
+          ...tick,
+          tickFormat: axes[0].shown,
+          label: axes[0].title || null,
+          labelAnchor: "center",
+        }),
+        Plot.axisY({
+          ...tick,
+          tickFormat: axes[1].shown,
+          label: axes[1].title || null,
+          labelAnchor: "center",
+        }),
         Plot.cell(
           cells.filter((cell) => cell.panel === panel),
           {
@@ -99,5 +111,5 @@ function One(props: HeatProps & { panel: string; width: number }) {
       ],
     };
   }, [metric, cells, xs, ys, ratios, panel, width]);
-  return <PlotBox options={options} label={`${metric} by ${labels[0]} and ${labels[1]}`} />;
+  return <PlotBox options={options} label={`${metric} by ${axes[0].name} and ${axes[1].name}`} />;
 }

@@ -1,13 +1,12 @@
 /** A metric against an axis whose values are numbers. */
 import * as Plot from "@observablehq/plot";
 import { useMemo } from "preact/hooks";
-import { counted } from "../data/cases";
-import { number } from "../data/format";
 import { type Axis, axisFor, leftMargin } from "./axes";
 import { isOurs, type Mark, type MarksProps, telling, valueAxis } from "./Bars";
+import { intervalMarks } from "./intervals";
 import { Panels } from "./Panels";
 import { axisMarks, PlotBox, scaleOptions } from "./PlotBox";
-import { OPTIMUM_DASH } from "./series";
+import { type Looks, OPTIMUM_DASH } from "./series";
 
 export interface LinesProps extends MarksProps {
   /** The values of x as numbers. */
@@ -33,16 +32,15 @@ export function Lines(props: LinesProps) {
 }
 
 /** The horizontal axis of lines: ticks at the existing values, except those that would overlap. */
-function xAxis({ xs, numbers, logX, xRange, xLabel }: LinesProps, width: number): Axis {
+function horizontal({ xs, numbers, logX, xRange, xAxis }: LinesProps, width: number): Axis {
   const all = xs.map((x) => numbers.get(x) ?? Number.NaN);
   const fromZero = Math.min(...all) <= 0.25 * Math.max(...all);
-  const what = counted(xs);
-  const wish = { log: logX === true, range: xRange, fromZero, label: what || xLabel };
+  const wish = { log: logX === true, range: xRange, fromZero, label: xAxis.title };
   const axis = axisFor("", all, wish);
   const [low, high] = axis.domain;
   // Lines that do not begin at 0 begin at a small distance from the axis.
   const room = !fromZero && !xRange && !axis.log ? (high - low) * 0.04 : 0;
-  const names = new Map(all.map((value, i) => [value, what ? number(value) : (xs[i] ?? "")]));
+  const names = new Map(all.map((value, i) => [value, xAxis.shown(xs[i] ?? "")]));
   const at = (value: number) =>
     axis.log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
   const ticks: number[] = [];
@@ -56,9 +54,9 @@ function xAxis({ xs, numbers, logX, xRange, xLabel }: LinesProps, width: number)
 }
 
 function One(props: LinesProps & { y: Axis; panel: string; width: number; height: number }) {
-  const { metric, look, y, panel, width, height, xLabel, series } = props;
+  const { metric, look, y, panel, width, height, xAxis, series } = props;
   const options = useMemo<Plot.PlotOptions>(() => {
-    const x = xAxis(props, width);
+    const x = horizontal(props, width);
     const at = (mark: Mark) => props.numbers.get(mark.x) ?? null;
     const own = props.marks.filter((mark) => mark.panel === panel && at(mark) !== null);
     const marks: Plot.Markish[] = [...axisMarks(x, y)];
@@ -67,7 +65,7 @@ function One(props: LinesProps & { y: Axis; panel: string; width: number; height
       for (const run of runs) {
         const line = own.filter((mark) => mark.series === name && mark.run === run);
         line.sort((a, b) => (at(a) ?? 0) - (at(b) ?? 0));
-        marks.push(...lineMarks(line, at, look(name, run)));
+        marks.push(...lineMarks(line, at, y, look(name, run)));
       }
     }
     marks.push(
@@ -95,10 +93,10 @@ function One(props: LinesProps & { y: Axis; panel: string; width: number; height
       marks,
     };
   }, [props.marks, metric, look, y, panel, width, height]);
-  return <PlotBox options={options} label={`${metric} against ${xLabel}${panel ? `, ${panel}` : ""}`} />;
+  return <PlotBox options={options} label={`${metric} against ${xAxis.name}${panel ? `, ${panel}` : ""}`} />;
 }
 
-function lineMarks(line: Mark[], at: (mark: Mark) => number | null, looks: ReturnType<MarksProps["look"]>) {
+function lineMarks(line: Mark[], at: (mark: Mark) => number | null, y: Axis, looks: Looks) {
   const { colour, dash, symbol, opacity } = looks;
   const optimal = line.filter((mark) => mark.optimum !== null);
   return [
@@ -110,18 +108,11 @@ function lineMarks(line: Mark[], at: (mark: Mark) => number | null, looks: Retur
       strokeDasharray: OPTIMUM_DASH,
       strokeWidth: 1.5,
     }),
-    Plot.ruleX(
-      line.filter((mark) => mark.ci95 !== null),
-      {
-        x: at,
-        y1: (mark: Mark) => mark.value - (mark.ci95 ?? 0),
-        y2: (mark: Mark) => mark.value + (mark.ci95 ?? 0),
-        stroke: colour,
-        strokeOpacity: 0.7 * opacity,
-        strokeWidth: 1.5,
-        clip: true,
-      },
-    ),
+    ...intervalMarks(line, { at, value: (mark) => mark.value, half: (mark) => mark.ci95 }, y, "y", {
+      stroke: colour,
+      strokeOpacity: 0.7 * opacity,
+      strokeWidth: 1.5,
+    }),
     Plot.line(line.filter(isOurs), {
       x: at,
       y: "value",

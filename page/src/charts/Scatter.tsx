@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { formatted } from "../data/format";
 import { type Axis, axisFor, leftMargin } from "./axes";
 import { intervalEnds } from "./Bars";
+import { intervalMarks } from "./intervals";
 import { Panels } from "./Panels";
 import { axisMarks, PlotBox, scaleOptions } from "./PlotBox";
 import type { Look } from "./series";
@@ -80,6 +81,7 @@ function One({ points, published, name, names, x, y, look, width, height }: OneP
     const own = points.filter((p) => p.panel === name);
     const theirs = published.filter((p) => p.panel === name);
     const colour = (p: ScatterPoint) => look(p.series, p.run).colour;
+    const bar = { stroke: colour, strokeWidth: 1 };
     const tell = (p: ScatterPoint) =>
       [p.label, `${names[0]} ${formatted(names[0], p.x)}`, `${names[1]} ${formatted(names[1], p.y)}`].join(
         "\n",
@@ -96,20 +98,8 @@ function One({ points, published, name, names, x, y, look, width, height }: OneP
       symbol: { type: "identity" },
       marks: [
         ...axisMarks(x, y),
-        Plot.ruleX(own, {
-          x: "x",
-          y1: (p: ScatterPoint) => p.y - (p.ci95y ?? 0),
-          y2: (p: ScatterPoint) => p.y + (p.ci95y ?? 0),
-          stroke: colour,
-          clip: true,
-        }),
-        Plot.ruleY(own, {
-          y: "y",
-          x1: (p: ScatterPoint) => p.x - (p.ci95x ?? 0),
-          x2: (p: ScatterPoint) => p.x + (p.ci95x ?? 0),
-          stroke: colour,
-          clip: true,
-        }),
+        ...intervalMarks(own, { at: (p) => p.x, value: (p) => p.y, half: (p) => p.ci95y }, y, "y", bar),
+        ...intervalMarks(own, { at: (p) => p.y, value: (p) => p.x, half: (p) => p.ci95x }, x, "x", bar),
         Plot.dot(own, {
           x: "x",
           y: "y",

@@ -16,10 +16,8 @@ export type Look = (series: string, run: number) => Looks;
 
 export function looks(head: PageHead, dimension: string, names: string[]): Look {
   const schemes = schemeStyles(head);
-  // Without their subflows there are fewer schemes, so each has its own colour.
-  const plain = stylesOf(head.runs.flatMap((run) => run.cases.map((one) => String(one.case.scheme))));
-  const known = [schemes, plain].find((all) => names.every((name) => all.has(name)));
-  const styles = known ?? (dimension === "scheme" ? schemes : stylesOf(names));
+  const known = dimension === "scheme" || names.every((name) => schemes.has(name));
+  const styles = known ? schemes : stylesOf(names);
   const several = head.runs.length > 1;
   return (series, run) => {
     const style = styles.get(series);

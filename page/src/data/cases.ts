@@ -90,11 +90,13 @@ export function wantedParts(where: Figure["where"], part: string): string[] | nu
 }
 
 const UNITS: Record<string, number> = {
+  ps: 1e-12,
   ns: 1e-9,
   us: 1e-6,
   µs: 1e-6,
   ms: 1e-3,
   s: 1,
+  bps: 1,
   kbps: 1e3,
   Mbps: 1e6,
   Gbps: 1e9,
@@ -103,6 +105,9 @@ const UNITS: Record<string, number> = {
   kB: 1e3,
   MB: 1e6,
   GB: 1e9,
+  KiB: 1024,
+  MiB: 1024 ** 2,
+  GiB: 1024 ** 3,
   pkt: 1,
   "%": 0.01,
 };
@@ -141,6 +146,54 @@ function singular(word: string): string {
   return word.replace(/s$/, "");
 }
 
+const UNIT_WORDS: Record<string, string> = {
+  pkt: "packets",
+  us: "µs",
+  bps: "bit/s",
+  kbps: "kbit/s",
+  Mbps: "Mbit/s",
+  Gbps: "Gbit/s",
+  Tbps: "Tbit/s",
+};
+
+/** How an axis of a chart names its dimension and values. */
+export interface AxisNames {
+  /** For those who hear the chart. */
+  name: string;
+  /** Below the axis; empty if the values speak for themselves. */
+  title: string;
+  /** What a tick says of a value. */
+  shown: (value: string) => string;
+}
+
+/**
+ * As in `python/tresse/plot/cases.py`: the unit that all values share is in the title, so `10pkt` and `40pkt` of
+ * `mark` are 10 and 40 on `mark (packets)`; and `10-flows` is 10 on `flows`.
+ */
+export function axisNames(axis: string, values: string[]): AxisNames {
+  const name = dimensionName(axis);
+  const unit = sharedUnit(values);
+  const word = unit ? "" : counted(values);
+  const title = unit ? `${name} (${UNIT_WORDS[unit] ?? unit})` : word || name;
+  const number = (value: string) => /-?\d+(?:\.\d+)?(?=\D*$)/.exec(value)?.[0] ?? value;
+  // A word before a number ends in a hyphen, which is no sign.
+  const shown = (value: string) => (unit ? number(value) : word ? number(value).replace(/^-/, "") : value);
+  return { name, title, shown };
+}
+
+/** Names below bars, boxes and columns: schemes, patterns and parts speak for themselves. */
+export function placeNames(axis: string, values: string[]): AxisNames {
+  const speaks = isPart(axis) || ["scheme", "pattern", "variant", "window"].includes(axis);
+  return speaks ? { name: dimensionName(axis), title: "", shown: (value) => value } : axisNames(axis, values);
+}
+
+/** The unit of all values, such as `pkt` of `10pkt` and `40pkt`; empty if they share none. */
+function sharedUnit(values: string[]): string {
+  const units = values.map((value) => /^-?\d+(?:\.\d+)? ?([A-Za-zµ%]+)$/.exec(value)?.[1] ?? "");
+  const [unit = "", ...others] = new Set(units);
+  return others.length === 0 && unit in UNITS ? unit : "";
+}
+
 /** The word that all values of an axis share: `flows` in `10-flows`, `load` in `load-30`; otherwise empty. */
 export function counted(values: string[]): string {
   const words = values.map((value) => {
@@ -150,6 +203,11 @@ export function counted(values: string[]): string {
   const [only = ""] = new Set(words.map(singular));
   const alike = only !== "" && !(only in UNITS) && words.every((word) => singular(word) === only);
   return alike ? (words.find((word) => word !== only) ?? only).replaceAll("-", " ") : "";
+}
+
+/** An experiment's own axes: keys with a list of values, which say more than what every case has. */
+export function isOwnAxis(axis: string): boolean {
+  return !["scheme", "subflows", "pattern", "variant"].includes(axis);
 }
 
 /** The dimension's name for readers. */

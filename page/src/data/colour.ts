@@ -3,6 +3,7 @@
  * colours or print in grey.
  */
 import type { PageHead } from "./contract";
+import { PLACES } from "./schemes";
 
 export interface Style {
   /** A CSS colour that follows the theme: `var(--series-0)`. */
@@ -31,14 +32,55 @@ export function styleAt(place: number): Style {
   };
 }
 
-/** A style for each name, by its place in the list. */
-export function stylesOf(names: Iterable<string>): Map<string, Style> {
-  return new Map([...new Set(names)].map((name, place) => [name, styleAt(place)]));
+/**
+ * The place of each name of a list, as in `python/tresse/plot/palette.py`: schemes of the built-in experiments have
+ * their own ones, so that they look the same in all figures; other names have the first ones that are free.
+ */
+export function placesOf(names: Iterable<string>): Map<string, number> {
+  const places = new Map<string, number>();
+  const taken = new Set<number>();
+  const all = [...new Set(names)];
+  for (const name of all) {
+    const own = ownPlace(name);
+    if (own === undefined || taken.has(own)) continue;
+    places.set(name, own);
+    taken.add(own);
+  }
+  let free = 0;
+  for (const name of all) {
+    if (places.has(name)) continue;
+    while (taken.has(free)) free++;
+    places.set(name, free);
+    taken.add(free);
+  }
+  return new Map(all.map((name) => [name, places.get(name) ?? 0]));
 }
 
-/** A style for each scheme of the page: the same in every figure. */
+/** The place of a scheme of the built-in experiments; without its subflows, that of the first one of this name. */
+function ownPlace(name: string): number | undefined {
+  const exact = PLACES.get(name);
+  if (exact !== undefined) return exact;
+  for (const [scheme, place] of PLACES) if (scheme.replace(/-\d+$/, "") === name) return place;
+  return undefined;
+}
+
+/** A style for each name, by its place. */
+export function stylesOf(names: Iterable<string>): Map<string, Style> {
+  return new Map([...placesOf(names)].map(([name, place]) => [name, styleAt(place)]));
+}
+
+/**
+ * A style for each scheme of the page, by its label and by its name alone: the same in every figure. A name has the
+ * style of its first label.
+ */
 export function schemeStyles(head: PageHead): Map<string, Style> {
-  return stylesOf(head.runs.flatMap((run) => run.cases.map((one) => one.scheme)));
+  const cases = head.runs.flatMap((run) => run.cases);
+  const styles = stylesOf(cases.map((one) => one.scheme));
+  for (const one of cases) {
+    const [name, style] = [String(one.case.scheme), styles.get(one.scheme)];
+    if (style && !styles.has(name)) styles.set(name, style);
+  }
+  return styles;
 }
 
 /** A colour of the style sheet in the form for a canvas: the current value of `colour` at `element`. */

@@ -332,6 +332,8 @@ export interface Progress {
   replications_done: number;
   /** Replications that are to run. */
   replications: number;
+  /** The schemes of all cases, with their numbers of subflows: results name only those of complete cases. */
+  schemes: string[];
 }
 
 /** A case. */
@@ -375,7 +377,7 @@ export interface Figure {
   x?: string;
   /** The dimension whose values each have a colour. Default: `scheme`; for `time`, the subflows. */
   series?: string;
-  /** The dimension whose values each have a panel. Default: one panel; for `time`, one for each case. */
+  /** The dimension whose values each have a panel. Default: one panel; for `time`, one for all schemes. */
   panels?: string;
   /** Which cases and parts it shows: the value of a dimension, or a list of them. Default: all. */
   where?: { [key: string]: unknown };

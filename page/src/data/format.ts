@@ -138,6 +138,15 @@ export function count(value: number): string {
   return plain(value, 0);
 }
 
+/** What a run in progress will have. */
+export const NOT_YET = "not yet";
+
+/** Packet-hops in so many seconds of wall-clock time, and how many that is a second. */
+export function hopsIn(hops: number, seconds: number): string {
+  const speed = seconds > 0 ? `, ${count(hops / seconds)} a second` : "";
+  return `${count(hops)} packet-hops in ${elapsed(seconds)}${speed}`;
+}
+
 /** A wall-clock duration: `80.5 s`, `12 min 5 s`, `2 h 4 min`. */
 export function elapsed(seconds: number): string {
   if (seconds < 120) return `${plain(seconds, seconds < 100 ? 1 : 0)} s`;

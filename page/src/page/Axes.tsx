@@ -3,9 +3,20 @@ import { useMemo, useState } from "preact/hooks";
 import { Bars, markRows } from "../charts/Bars";
 import { Frame } from "../charts/Frame";
 import { Heat } from "../charts/Heat";
+import { arrowWords } from "../charts/intervals";
 import { Lines } from "../charts/Lines";
 import { legendOf, looks } from "../charts/series";
-import { axesOf, axisValue, dimensionName, magnitudes, unnamedAxes, valuesOf } from "../data/cases";
+import {
+  axesOf,
+  axisNames,
+  axisValue,
+  dimensionName,
+  isOwnAxis,
+  magnitudes,
+  placeNames,
+  unnamedAxes,
+  valuesOf,
+} from "../data/cases";
 import type { PageHead, RunHead } from "../data/contract";
 import { resultMarks } from "../data/figures";
 import { capitalised, named } from "../data/format";
@@ -52,15 +63,16 @@ function useMetric(head: PageHead, runs: number[]) {
   return { metric, select: <Select label="Metric" value={metric} choices={choices} choose={setMetric} /> };
 }
 
-/** The experiment's own axis says more than the pattern. */
-function firstAxis(axes: string[]): string {
-  return axes.find((axis) => axis.includes(".")) ?? axes.find((axis) => axis === "subflows") ?? axes[0] ?? "";
+/** What a chart is drawn against at first: the experiment's own axes, then the numbers of subflows. */
+export function byInterest(axes: string[]): string[] {
+  const rank = (axis: string) => (isOwnAxis(axis) ? 0 : axis === "subflows" ? 1 : 2);
+  return [...axes].sort((a, b) => rank(a) - rank(b));
 }
 
 function AxisFigure({ axes }: { axes: string[] }) {
   const { head, runs } = usePage();
   const { metric, select } = useMetric(head, runs);
-  const [axis, setAxis] = useState(firstAxis(axes));
+  const [axis, setAxis] = useState(byInterest(axes)[0] ?? "");
   const [log, setLog] = useState(false);
   const [logX, setLogX] = useState(false);
   const series = "scheme";
@@ -76,7 +88,16 @@ function AxisFigure({ axes }: { axes: string[] }) {
   const panels = [...new Set(marks.map((mark) => mark.panel))];
   const published = marks.some((mark) => mark.published !== null);
   const optimum = marks.some((mark) => mark.optimum !== null);
-  const shared = { metric, marks, panels, xs, series: names, look, xLabel: dimensionName(axis), log };
+  const shared = {
+    metric,
+    marks,
+    panels,
+    xs,
+    series: names,
+    look,
+    xAxis: (numbers ? axisNames : placeNames)(axis, xs),
+    log,
+  };
   return (
     <Frame
       id="page-axes"
@@ -99,7 +120,7 @@ function AxisFigure({ axes }: { axes: string[] }) {
         <>
           {capitalised(named(metric))}: {head.metrics[metric]?.meaning ?? metric}.{" "}
           {marks.some((mark) => mark.ci95 !== null) && `Whiskers: ${intervals(head)}. `}
-          {published && `${fromPaper(head, runs)} `}
+          {arrowWords(marks, log)} {published && `${fromPaper(head, runs)} `}
           {whichRuns(head)}.
         </>
       }
@@ -119,9 +140,7 @@ function AxisFigure({ axes }: { axes: string[] }) {
 function HeatFigure({ axes }: { axes: string[] }) {
   const { head, runs } = usePage();
   const { metric, select } = useMetric(head, runs);
-  const [first = "", second = ""] = [...axes].sort(
-    (a, b) => Number(b.includes(".")) - Number(a.includes(".")),
-  );
+  const [first = "", second = ""] = byInterest(axes);
   const [x, setX] = useState(first);
   const [y, setY] = useState(second);
   const choices = axes.map((value) => ({ value, label: dimensionName(value) }));
@@ -139,6 +158,7 @@ function HeatFigure({ axes }: { axes: string[] }) {
       ];
     });
   }, [head, place, metric, x, y]);
+  const [xs, ys] = [valuesOf(head.runs, x, [x, y]), valuesOf(head.runs, y, [x, y])];
   return (
     <Frame
       id="page-heat"
@@ -167,13 +187,7 @@ function HeatFigure({ axes }: { axes: string[] }) {
       {x === y ? (
         <p class="message">Choose two axes.</p>
       ) : (
-        <Heat
-          metric={metric}
-          cells={cells}
-          xs={valuesOf(head.runs, x, [x, y])}
-          ys={valuesOf(head.runs, y, [x, y])}
-          labels={[dimensionName(x), dimensionName(y)]}
-        />
+        <Heat metric={metric} cells={cells} xs={xs} ys={ys} axes={[placeNames(x, xs), placeNames(y, ys)]} />
       )}
     </Frame>
   );

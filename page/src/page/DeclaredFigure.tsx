@@ -5,7 +5,7 @@ import { cdfRows } from "../charts/cdfRows";
 import { Frame } from "../charts/Frame";
 import { Lazy, type Loaded, Message, useLoaded } from "../charts/Lazy";
 import { legendOf, looks } from "../charts/series";
-import { unnamedAxes } from "../data/cases";
+import { placeNames, unnamedAxes } from "../data/cases";
 import type { Figure, PageHead } from "../data/contract";
 import { mixedParts, publishedPercentiles } from "../data/figures";
 import { capitalised, formatted, named } from "../data/format";
@@ -216,7 +216,7 @@ function DeclaredBoxes({ figure, runs, height }: OneProps) {
         <Boxes
           {...{ quantity, panels, xs, look, height }}
           series={all}
-          xLabel={x}
+          xAxis={placeNames(x, xs)}
           log={figure.log?.includes("y") === true}
           range={figure.y_range}
         />

@@ -2,9 +2,10 @@
 import { Bars, isOurs, type Mark, markRows } from "../charts/Bars";
 import { Frame } from "../charts/Frame";
 import { Heat, type HeatCell } from "../charts/Heat";
+import { arrowWords } from "../charts/intervals";
 import { Lines } from "../charts/Lines";
 import { type Look, legendOf, looks } from "../charts/series";
-import { dimensionName, wantedParts } from "../data/cases";
+import { axisNames, placeNames, wantedParts } from "../data/cases";
 import { markFigure, meaningOf, windowTimes } from "../data/figures";
 import { capitalised, named } from "../data/format";
 import { partAsked } from "../data/results";
@@ -28,7 +29,7 @@ export function DeclaredMarks({ figure, runs, height }: OneProps) {
   const windows = asked.includes("window")
     ? (wantedParts(figure.where, "window") ?? (x === "window" ? drawn.xs : []))
     : [];
-  const shared = { ...drawn, metric, look, xLabel: dimensionName(x), height };
+  const shared = { ...drawn, metric, look, xAxis: (lines ? axisNames : placeNames)(x, drawn.xs), height };
   const log = { log: figure.log?.includes("y") === true, range: figure.y_range };
   return (
     <Frame
@@ -48,6 +49,7 @@ export function DeclaredMarks({ figure, runs, height }: OneProps) {
             windowTimes(head, runs[0] ?? 0, windows),
             matrix ? "The darker a cell, the larger the multiple of its column’s smallest value." : "",
             !matrix && marks.some((mark) => mark.ci95 !== null) ? `Error bars: ${intervals(head)}.` : "",
+            matrix ? "" : arrowWords(marks, log.log),
             published ? fromPaper(head, runs) : "",
             optimum && !lines ? "Dashes across bars: the optimum that the controller claims to reach." : "",
           ]}
@@ -61,7 +63,7 @@ export function DeclaredMarks({ figure, runs, height }: OneProps) {
         <Heat
           {...{ metric, xs: drawn.xs, ratios: true }}
           {...cellsOf(marks, (mark) => look(mark.series, mark.run).label)}
-          labels={[dimensionName(x), dimensionName(series)]}
+          axes={[placeNames(x, drawn.xs), placeNames(series, drawn.series)]}
         />
       ) : lines ? (
         <Lines

@@ -7,7 +7,7 @@ import { DataTable } from "../charts/DataTable";
 import { Frame } from "../charts/Frame";
 import { Lazy, useLoaded } from "../charts/Lazy";
 import { legendOf, looks } from "../charts/series";
-import { dimensionName, otherAxes, PARTS, unnamedAxes } from "../data/cases";
+import { dimensionName, otherAxes, PARTS, placeNames, unnamedAxes } from "../data/cases";
 import type { PageHead } from "../data/contract";
 import { capitalised, named } from "../data/format";
 import { QUANTITIES } from "../data/quantities";
@@ -205,7 +205,7 @@ function BoxFigure({ quantities }: { quantities: string[] }) {
       {loaded.state !== "ready" ? (
         <Pending of={loaded} />
       ) : (
-        <Boxes {...{ quantity, panels, xs, series, look, log }} xLabel={dimensionName(x)} />
+        <Boxes {...{ quantity, panels, xs, series, look, log }} xAxis={placeNames(x, xs)} />
       )}
     </Frame>
   );

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { runLetter } from "../charts/series";
 import type { RunHead } from "../data/contract";
-import { count, elapsed, percent } from "../data/format";
+import { count, elapsed, hopsIn, NOT_YET, percent } from "../data/format";
 import { seeds, usePage } from "./context";
 
 export function Overview() {
@@ -32,9 +32,9 @@ function RunCard(props: { run: RunHead; place: number; several: boolean; told: b
     ["Hosts", report.testbed ? `real, --scale ${report.testbed.scale}` : ""],
     ["Profile", `${report.profile}, ${seeds(run)}`],
     ["Cases", casesLine(run)],
-    ["Packet-hops", `${count(report.packet_hops)} in ${elapsed(report.wall_s)}`],
+    ["Speed", speedLine(run)],
     ["Version", `${report.version}, model ${report.model_version}`],
-    ["Digest", <code key="digest">{report.digest || "–"}</code>],
+    ["Digest", <code key="digest">{report.digest || (run.state === "under-way" ? NOT_YET : "–")}</code>],
     ["Machine", machine(host)],
     ["Started", host.started ? started(host.started) : ""],
     ["Changed", settings.length > 0 ? <code key="changed">{settings.join("; ")}</code> : ""],
@@ -101,6 +101,12 @@ function casesLine(run: RunHead): string {
   const flows = run.report.cases.reduce((sum, one) => sum + (one.metrics.flows ?? 0), 0);
   const cases = complete === all ? `${all}` : `${complete} of ${all} complete`;
   return flows > 0 ? `${cases}, ${count(flows)} flows` : cases;
+}
+
+/** Of a run in progress: as it is now. Its report has only complete cases. */
+function speedLine({ state, progress, report }: RunHead): string {
+  if (state !== "under-way") return hopsIn(report.packet_hops, report.wall_s);
+  return progress && progress.packet_hops > 0 ? hopsIn(progress.packet_hops, progress.elapsed_s) : NOT_YET;
 }
 
 function machine(host: RunHead["host"]): string {

@@ -3,6 +3,7 @@ import * as Plot from "@observablehq/plot";
 import { useMemo } from "preact/hooks";
 import { type Axis, logTicks } from "../charts/axes";
 import { Frame } from "../charts/Frame";
+import { intervalMarks } from "../charts/intervals";
 import { useWidth } from "../charts/Lazy";
 import { PlotBox } from "../charts/PlotBox";
 import { type Look, legendOf, looks } from "../charts/series";
@@ -159,7 +160,7 @@ function Drawing({ all, look }: { all: Ratio[]; look: Look }) {
               fill: "var(--muted)",
             })
           : Plot.axisY({ tickSize: 0, fill: "var(--text)", label: null }),
-        ...series.flatMap((own, place) => seriesMarks(own, apart(place, series.length), low, look)),
+        ...series.flatMap((own, place) => seriesMarks(own, apart(place, series.length), x, look)),
         Plot.tip(
           all,
           Plot.pointer({
@@ -187,19 +188,19 @@ function apart(place: number, of: number): number {
   return (place - (of - 1) / 2) * step;
 }
 
-function seriesMarks(own: Ratio[], dy: number, low: number, look: Look): Plot.Markish[] {
+function seriesMarks(own: Ratio[], dy: number, axis: Axis, look: Look): Plot.Markish[] {
   const colour = (one: Ratio) => look(one.scheme, one.run).colour;
   return [
-    Plot.ruleY(
-      own.filter((one) => one.ci95 !== null),
+    ...intervalMarks(
+      own,
       {
-        y: "row",
-        x1: (one: Ratio) => Math.max(low, (one.own - (one.ci95 ?? 0)) / one.published),
-        x2: (one: Ratio) => (one.own + (one.ci95 ?? 0)) / one.published,
-        stroke: colour,
-        strokeOpacity: 0.6,
-        dy,
+        at: (one) => one.row,
+        value: (one) => one.ratio,
+        half: (one) => (one.ci95 === null ? null : one.ci95 / one.published),
       },
+      axis,
+      "x",
+      { stroke: colour, strokeWidth: 1, strokeOpacity: 0.6, dy },
     ),
     Plot.dot(own, {
       y: "row",

@@ -56,6 +56,7 @@ export function Panel({ spec, title, range, instant, highlit, theme, readout }: 
   useEffect(() => panel.current?.highlight(highlit), [highlit]);
   useLayoutEffect(() => panel.current?.redraw(), [theme]);
   const unit = spec.metric === "utilisation_ratio" ? "" : scale?.unit;
+  const lines = spec.lines.filter((line) => line.role !== "raw").length;
   return (
     <div class="time-panel">
       <p class="panel-title">
@@ -66,7 +67,7 @@ export function Panel({ spec, title, range, instant, highlit, theme, readout }: 
         ref={host}
         class="time-plot"
         role="application"
-        aria-label={`${title} over time: ${spec.lines.length} lines. ${KEYS}`}
+        aria-label={`${title} over time: ${lines} lines. ${KEYS}`}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: keys pan and zoom it
         tabIndex={0}
         onKeyDown={(event) => {
@@ -116,6 +117,7 @@ function Tip({
   }, [host, instant]);
   if (!at) return null;
   const values = spec.lines
+    .filter((line) => line.role !== "raw")
     .map((line) => ({ line, value: valueAt(line.trace, at.time / PS) }))
     .filter(({ value }) => !Number.isNaN(value))
     .sort((a, b) => b.value - a.value);

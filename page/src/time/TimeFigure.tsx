@@ -6,16 +6,18 @@ import { Key } from "../charts/legend";
 import type { Figure, Network, PageHead } from "../data/contract";
 import type { Source } from "../data/load";
 import type { TableData } from "../data/table";
+import { Select, Toggle } from "../page/controls";
 import { decimate, Points, type Trace } from "./decimate";
 import { EventsOf, marksOf } from "./events";
-import { type FigureLine, figurePanels, isTimeMetric } from "./figure";
+import { type FigureInput, type FigureLine, figurePanels, isShared, isTimeMetric } from "./figure";
 import { lineStyle, networkOf, portName } from "./model";
 import { type Mark, type PanelSpec, valueRange } from "./plot";
 import { Instant, TimeRange } from "./range";
 import { rowsOf, staticSvg } from "./rows";
-import { lacks, nameOfRun, runName, styleOfRun } from "./runs";
+import { lacks, nameOfRun, runName, styleOfRun, stylesByScheme } from "./runs";
 import { Panel, useThemeVersion } from "./Stack";
 import { choices, type PortSeries, portSeries, type SubflowSeries, subflowSeries } from "./series";
+import { smoothWords, WINDOWS, withSmooth } from "./smooth";
 import { combined, entityTrace, METRICS, PS, portTrace, spanOf, type TimeMetric } from "./traces";
 import "./time.css";
 
@@ -125,22 +127,23 @@ function Drawn({
     sampled.some((one) => choices([...one.subflows, ...one.ports], part).length > 1);
   const [seed, setSeed] = useState(seeds[0] ?? 0);
   const [round, setRound] = useState(rounds[0] ?? 0);
+  /** Whether each case has its own panel; null: as the number of lines suggests. */
+  const [apart, setApart] = useState<boolean | null>(null);
+  const [smoothing, setSmoothing] = useState("0");
   const [highlit, setHighlit] = useState<string | null>(null);
   const theme = useThemeVersion();
   const instant = useMemo(() => new Instant(), []);
 
+  const input = useMemo<FigureInput>(
+    () => ({ figure, runs: figureRuns(head, sampled), chosen: { seed, round } }),
+    [head, sampled, figure, seed, round],
+  );
+  const canShare = useMemo(
+    () => figure.panels === undefined && isShared(figurePanels({ ...input, apart: false })),
+    [figure, input],
+  );
+  const found = useMemo(() => figurePanels({ ...input, apart }), [input, apart]);
   const panels = useMemo(() => {
-    const found = figurePanels({
-      figure,
-      runs: sampled.flatMap((tables) => {
-        const own = head.runs[tables.run];
-        if (!own) return [];
-        const nameOf = (port: PortSeries) =>
-          portName(tables.networks[networkOf(own, port.case)] ?? null, port.port, port.layer);
-        return [{ ...tables, cases: own.cases, nameOf }];
-      }),
-      chosen: { seed, round },
-    });
     return found.map((panel) => ({
       title: panel.title,
       lines: panel.lines.flatMap((line): DrawnLine[] => {
@@ -149,9 +152,10 @@ function Drawn({
         return trace ? [{ ...line, trace }] : [];
       }),
     }));
-  }, [head, sampled, figure, metric, seed, round]);
+  }, [found, sampled, metric]);
 
   const [range, values] = useMemo(() => extents(panels, metric, figure), [panels, metric, figure]);
+  const window = Number(smoothing) * (range.whole[1] - range.whole[0]);
   const several = runs.length > 1;
   const legend = useMemo(() => legendOf(head, several, panels), [head, several, panels]);
   const columns = Math.min(panels.length, 3);
@@ -165,16 +169,16 @@ function Drawn({
         const spec: PanelSpec = {
           key: String(i),
           metric,
-          lines,
+          lines: withSmooth(lines, window),
           marks: marksIn(sampled, panel.lines),
           height: columns === 1 ? 280 : 200,
           xAxis: true,
           yRange: values,
           log: figure.log?.includes("y") ?? false,
         };
-        return { spec, title: panel.title };
+        return { spec, title: panel.title || METRICS[metric].title };
       }),
-    [panels, legend, sampled, metric, values, figure, columns],
+    [panels, legend, sampled, metric, values, figure, columns, window],
   );
   if (specs.length === 0) {
     return (
@@ -187,6 +191,7 @@ function Drawn({
   const caption = [
     figure.caption ?? "",
     `${METRICS[metric].title}: ${METRICS[metric].meaning}.`,
+    smoothWords(window),
     figure.series === "layer" ? "For a layer: the mean of its ports." : "",
     `${sampled.map(({ run }) => drawnOf(head, run, panels, { several, round: rounds.length > 1 })).join("; ")}.`,
     ...without,
@@ -201,20 +206,22 @@ function Drawn({
       title={figure.title}
       caption={caption}
       controls={
-        (severalOf("seed") || severalOf("round")) && (
-          <>
-            {severalOf("seed") && <Choice label="Seed" all={seeds} value={seed} onChange={setSeed} />}
-            {severalOf("round") && <Choice label="Round" all={rounds} value={round} onChange={setRound} />}
-          </>
-        )
+        <>
+          {canShare && <Toggle label="A panel for each case" on={!isShared(found)} set={setApart} />}
+          {severalOf("seed") && <Choice label="Seed" all={seeds} value={seed} onChange={setSeed} />}
+          {severalOf("round") && <Choice label="Round" all={rounds} value={round} onChange={setRound} />}
+          <Select label="Smooth" value={smoothing} choices={WINDOWS} choose={setSmoothing} />
+        </>
       }
       rows={() =>
         rowsOf(
           specs.map(({ spec, title }) => ({
-            lines: spec.lines.map((line) => ({
-              name: specs.length > 1 ? `${title} · ${line.name}` : line.name,
-              traces: [line.trace],
-            })),
+            lines: spec.lines
+              .filter((line) => line.role !== "smooth")
+              .map((line) => ({
+                name: specs.length > 1 ? `${title} · ${line.name}` : line.name,
+                traces: [line.trace],
+              })),
             metrics: [metric],
           })),
           range,
@@ -259,6 +266,17 @@ function Drawn({
   );
 }
 
+/** The runs as a figure reads them. */
+function figureRuns(head: PageHead, sampled: readonly Tables[]): FigureInput["runs"] {
+  return sampled.flatMap((tables) => {
+    const own = head.runs[tables.run];
+    if (!own) return [];
+    const nameOf = (port: PortSeries) =>
+      portName(tables.networks[networkOf(own, port.case)] ?? null, port.port, port.layer);
+    return [{ ...tables, cases: own.cases, nameOf }];
+  });
+}
+
 interface LegendLine {
   run: number;
   /** The same in all runs: they are highlighted together. */
@@ -275,6 +293,7 @@ type DrawnPanel = { title: string; lines: readonly DrawnLine[] };
 function legendOf(head: PageHead, several: boolean, panels: readonly DrawnPanel[]): LegendLine[] {
   const lines = panels.flatMap((panel) => panel.lines);
   const names = [...new Set(lines.map((line) => line.name))];
+  const byScheme = stylesByScheme(head, lines);
   return names.flatMap((key, place) => {
     const runs = [...new Set(lines.filter((line) => line.name === key).map((line) => line.run))];
     return runs
@@ -283,7 +302,7 @@ function legendOf(head: PageHead, several: boolean, panels: readonly DrawnPanel[
         run,
         key,
         name: several ? nameOfRun(head, run, key) : key,
-        ...(several ? styleOfRun(head, run, place) : lineStyle(place)),
+        ...(byScheme?.(key, run) ?? (several ? styleOfRun(head, run, place) : lineStyle(place))),
       }));
   });
 }

@@ -4,6 +4,7 @@ import { Frame } from "../charts/Frame";
 import { Message, useLoaded } from "../charts/Lazy";
 import type { PageHead } from "../data/contract";
 import type { Source } from "../data/load";
+import { Select } from "../page/controls";
 import { captionOf, laidWords } from "./caption";
 import { marksOf } from "./events";
 import { LaneKey, Lanes } from "./Lanes";
@@ -41,6 +42,7 @@ import {
   tablesOf,
   wholeOf,
 } from "./sides";
+import { smoothWords, WINDOWS, withSmooth } from "./smooth";
 import { Happened, type Lane } from "./stretch";
 import { METRICS } from "./traces";
 import "./time.css";
@@ -102,6 +104,7 @@ function Sampled({ source, head, tables, others, onRun }: SampledProps) {
   const [highlitPort, setHighlitPort] = useState<string | null>(null);
   /** The runs that are not overlaid on the shown one. */
   const [aside, setAside] = useState<readonly number[]>([]);
+  const [smoothing, setSmoothing] = useState("0");
   const instant = useMemo(() => new Instant(), []);
   const theme = useThemeVersion();
   const { samples, queues } = tables;
@@ -128,6 +131,7 @@ function Sampled({ source, head, tables, others, onRun }: SampledProps) {
     range: new TimeRange([0, 1]),
   });
   const [from, to] = wholeOf(sides);
+  const window = Number(smoothing) * (to - from);
   const range = useMemo(() => {
     const next = new TimeRange([from, to]);
     // A run in progress has grown, or another one is overlaid: the reader's view stays the same.
@@ -177,7 +181,10 @@ function Sampled({ source, head, tables, others, onRun }: SampledProps) {
     const best = samples ? optima(samples, shownEntities, all) : [];
     FLOW_METRICS.forEach((metric, i) => {
       if (lines.length === 0) return;
-      const drawn = [...panelLines(flowsLaid.lines, i), ...(metric === "goodput_bps" ? best : [])];
+      const drawn = [
+        ...withSmooth(panelLines(flowsLaid.lines, i), window),
+        ...(metric === "goodput_bps" ? best : []),
+      ];
       made.push({ key: metric, metric, lines: drawn, marks, height: HEIGHTS[metric], xAxis: false });
     });
     PORT_METRICS.forEach((metric, i) => {
@@ -185,7 +192,7 @@ function Sampled({ source, head, tables, others, onRun }: SampledProps) {
       made.push({
         key: metric,
         metric,
-        lines: panelLines(portsLaid.lines, i),
+        lines: withSmooth(panelLines(portsLaid.lines, i), window),
         marks,
         height: HEIGHTS[metric],
         xAxis: false,
@@ -194,7 +201,7 @@ function Sampled({ source, head, tables, others, onRun }: SampledProps) {
     const last = made[made.length - 1];
     if (last) last.xAxis = true;
     return { panels: made, optima: best.length };
-  }, [samples, lines, ports, flowsLaid, portsLaid, shownEntities, all, marks]);
+  }, [samples, lines, ports, flowsLaid, portsLaid, shownEntities, all, marks, window]);
   const happened = useMemo(() => (samples ? new Happened(samples) : null), [samples]);
   const lanes: Lane[] = useMemo(
     () =>
@@ -213,6 +220,7 @@ function Sampled({ source, head, tables, others, onRun }: SampledProps) {
     which: `${own.report.experiment}, ${label}, seed ${scope.seed}, round ${scope.round}.`,
     laid: laidWords(head, run, over, [...flowsLaid.absent, ...portsLaid.absent]),
     optima: specs.optima > 0,
+    smoothed: smoothWords(window),
     tables: own.tables,
     dense: [...lines, ...ports].some((line) => (line.traces[0]?.start.length ?? 0) > DENSE),
   });
@@ -285,6 +293,7 @@ function Sampled({ source, head, tables, others, onRun }: SampledProps) {
               defaults={{ label: "Longest queues", keys: () => defaultPorts }}
             />
           )}
+          <Select label="Smooth" value={smoothing} choices={WINDOWS} choose={setSmoothing} />
         </>
       }
       rows={() =>

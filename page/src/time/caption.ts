@@ -25,16 +25,19 @@ export interface CaptionOf {
   laid: string[];
   /** Whether optima are drawn. */
   optima: boolean;
+  /** The window of smoothed lines, as a sentence. */
+  smoothed: string;
   tables: RunHead["tables"];
   /** Whether a line may have more samples than pixels. */
   dense: boolean;
 }
 
-export function captionOf({ which, laid, optima, tables, dense }: CaptionOf): string {
+export function captionOf({ which, laid, optima, smoothed, tables, dense }: CaptionOf): string {
   const parts = [
     which,
     ...laid,
     "Goodput is the payload that arrived in each interval; windows, round-trip times and queues are those at its end.",
+    smoothed,
     dense
       ? "If there are more samples than pixels, a band spans the least to the greatest, and the line is their mean."
       : "",

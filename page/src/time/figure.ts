@@ -1,4 +1,5 @@
 /** A declared figure over time: the lines and cases in each panel. */
+import { COLOURS } from "../data/colour";
 import type { CaseHead, Figure } from "../data/contract";
 import { settled } from "./Scope";
 import {
@@ -22,6 +23,8 @@ export interface FigureLine {
   scope: Scope;
   /** The title of its case. */
   of: string;
+  /** The scheme, with its subflows, if nothing else distinguishes its case from the others of the panel. */
+  scheme: string;
   entity?: Entity;
   /** Ports whose values are averaged. */
   ports?: PortSeries[];
@@ -65,28 +68,38 @@ export function casesOf(cases: readonly CaseHead[], figure: Figure): number[] {
   );
 }
 
+/** The axes in which cases differ. */
+function varying(cases: readonly CaseHead[]): string[] {
+  const axes = Object.keys(cases[0]?.case ?? {});
+  return axes.filter((axis) => new Set(cases.map((one) => String(one.case[axis]))).size > 1);
+}
+
+const isOfScheme = (axis: string) => axis === "scheme" || axis === "subflows";
+
+/** A case by the axes in which it differs from others; empty if in none. */
+function titleBy(one: CaseHead, axes: readonly string[]): string {
+  const withSubflows = axes.includes("subflows");
+  const parts = axes
+    .filter((axis) => axis !== "subflows" || !axes.includes("scheme"))
+    .map((axis) => {
+      if (axis === "scheme") return withSubflows ? one.scheme : String(one.case.scheme);
+      const value = String(one.case[axis]);
+      return axis === "pattern" || axis === "variant" ? value : `${axis} = ${value}`;
+    });
+  return parts.join(" · ");
+}
+
 /** A label without the words that all cases (or those in `among`) have in common: `beta-4` for `beta-4-1 shift`. */
 export function caseTitles(
   cases: readonly CaseHead[],
   places: readonly number[],
   among: readonly CaseHead[] = places.flatMap((place) => cases[place] ?? []),
 ): Map<number, string> {
-  const axes = Object.keys(among[0]?.case ?? {});
-  const vary = axes.filter((axis) => new Set(among.map((one) => String(one.case[axis]))).size > 1);
+  const vary = varying(among);
   return new Map(
     places.map((place) => {
       const one = cases[place];
-      if (!one) return [place, ""];
-      if (vary.length === 0) return [place, one.label];
-      const withSubflows = vary.includes("subflows");
-      const parts = vary
-        .filter((axis) => axis !== "subflows" || !vary.includes("scheme"))
-        .map((axis) => {
-          if (axis === "scheme") return withSubflows ? one.scheme : String(one.case.scheme);
-          const value = String(one.case[axis]);
-          return axis === "pattern" || axis === "variant" ? value : `${axis} = ${value}`;
-        });
-      return [place, parts.join(" · ")];
+      return [place, one ? titleBy(one, vary) || one.label : ""];
     }),
   );
 }
@@ -159,43 +172,90 @@ export interface FigureInput {
   figure: Figure;
   runs: readonly FigureRun[];
   chosen: Chosen;
+  /** Whether each case has its own panel; null: only if colours cannot tell the lines of one panel apart. */
+  apart?: boolean | null;
 }
 
-/** The panels of a figure, with the lines of all runs. If a case lacks a seed or round, its first one is used. */
-export function figurePanels({ figure, runs, chosen }: FigureInput): FigurePanel[] {
+/** A line, and its place in the figure. */
+interface Found extends FigureLine {
+  one: CaseHead;
+  /** What it is in the divisions of the samples. */
+  words: Words;
+}
+
+/** The lines of all runs. If a case lacks a seed or round, its first one is used. */
+function linesOf({ figure, runs, chosen }: FigureInput, among: readonly CaseHead[]): Found[] {
   const y = figure.y ?? "goodput_bps";
   const isFlow = !isTimeMetric(y) || METRICS[y].of === "flows";
-  const among = runs.flatMap(({ cases }) => casesOf(cases, figure).flatMap((place) => cases[place] ?? []));
-  const panels = new Map<string, FigurePanel>();
   // Names from a run that lacks subflows would say less: the first run's names are used for all.
   const names = new Map<string, string>();
-  for (const { run, cases, subflows, ports, nameOf } of runs) {
+  return runs.flatMap(({ run, cases, subflows, ports, nameOf }) => {
     const places = casesOf(cases, figure);
     const titles = caseTitles(cases, places, among);
-    for (const place of places) {
+    return places.flatMap((place) => {
       const one = cases[place] as CaseHead;
       const of = titles.get(place) ?? one.label;
       const ofPlace = (isFlow ? subflows : ports).filter((series) => series.case === place);
       const scope = settled(ofPlace, { case: place, ...chosen });
       const [own, ownPorts] = [subflows.filter(inScope(scope)), ports.filter(inScope(scope))];
-      for (const { line, words } of candidates(figure, one, own, ownPorts, nameOf, isFlow)) {
-        const title = figure.panels ? (words[figure.panels] ?? ofCase(one, figure.panels)) : of;
-        const known = panels.get(title) ?? { title, lines: [] };
+      return candidates(figure, one, own, ownPorts, nameOf, isFlow).map(({ line, words }) => {
         const key = JSON.stringify([of, line.entity?.key ?? line.name]);
         const name = names.get(key) ?? line.name;
         names.set(key, name);
-        known.lines.push({ ...line, name, run, scope, of });
-        panels.set(title, known);
-      }
-    }
-  }
-  for (const panel of panels.values()) {
-    // Two cases in one panel: a name includes its case, unless it already does.
-    if (new Set(panel.lines.map((line) => line.of)).size < 2) continue;
-    for (const line of panel.lines) {
-      if (line.name !== line.of && !line.name.startsWith(line.of))
-        line.name = line.name ? `${line.of} · ${line.name}` : line.of;
-    }
-  }
-  return [...panels.values()];
+        return { ...line, name, run, scope, of, scheme: "", one, words };
+      });
+    });
+  });
+}
+
+/**
+ * The panels of a figure. Without `panels`, schemes share one, and each value of other axes has its own; but if
+ * colours cannot tell so many lines apart, each case has its own.
+ */
+export function figurePanels(input: FigureInput): FigurePanel[] {
+  const { figure, runs, apart = null } = input;
+  const among = runs.flatMap(({ cases }) => casesOf(cases, figure).flatMap((place) => cases[place] ?? []));
+  const lines = linesOf(input, among);
+  const beside = varying(lines.map(({ one }) => one)).filter((axis) => !isOfScheme(axis));
+  const isOneCase = new Set(lines.map(({ of }) => of)).size < 2;
+  const together = grouped(lines, ({ one, of }) => (isOneCase ? of : titleBy(one, beside)));
+  const most = Math.max(0, ...[...together.values()].map(mostInRun));
+  const titleOf = ({ words, one }: Found) => words[figure.panels ?? ""] ?? ofCase(one, figure.panels ?? "");
+  const panels =
+    figure.panels !== undefined
+      ? grouped(lines, titleOf)
+      : (apart ?? most > COLOURS)
+        ? grouped(lines, ({ of }) => of)
+        : together;
+  return [...panels].map(([title, own]) => ({ title, lines: named(own) }));
+}
+
+/** Whether cases share a panel that could have one each. */
+export function isShared(panels: readonly FigurePanel[]): boolean {
+  return panels.some(({ lines }) => new Set(lines.map(({ of }) => of)).size > 1);
+}
+
+function grouped(lines: readonly Found[], titleOf: (line: Found) => string): Map<string, Found[]> {
+  const panels = new Map<string, Found[]>();
+  for (const line of lines) panels.set(titleOf(line), [...(panels.get(titleOf(line)) ?? []), line]);
+  return panels;
+}
+
+/** How many lines a run has: the same line of several runs has one colour. */
+function mostInRun(lines: readonly Found[]): number {
+  const counts = new Map<number, number>();
+  for (const { run } of lines) counts.set(run, (counts.get(run) ?? 0) + 1);
+  return Math.max(0, ...counts.values());
+}
+
+/** The lines of a panel, with what distinguishes their cases from each other in their names. */
+function named(lines: readonly Found[]): FigureLine[] {
+  const vary = varying(lines.map(({ one }) => one));
+  return lines.map(({ one, words: _, ...line }) => {
+    const own = titleBy(one, vary);
+    const longer = own.startsWith(line.name) ? own : `${own} · ${line.name}`;
+    const name = line.name.startsWith(own) ? line.name : longer;
+    const scheme = name === one.scheme || (own !== "" && vary.every(isOfScheme)) ? one.scheme : "";
+    return { ...line, name, scheme };
+  });
 }

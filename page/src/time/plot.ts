@@ -16,6 +16,8 @@ export interface PanelLine {
   dash: string;
   /** For a thin line that accompanies the others: an optimum, or a line beyond the colours. */
   quiet?: boolean;
+  /** Of a line that is also smoothed: `raw` is what was sampled, thin and behind `smooth`. */
+  role?: "raw" | "smooth";
   trace: Trace;
 }
 
@@ -46,6 +48,8 @@ const TIMES = 22;
 const LABEL = 15;
 /** How opaque the band from the least to the most of each column is, behind the line of its means. */
 const BAND = 0.32;
+/** How opaque samples are behind their smoothed line. */
+export const RAW = 0.3;
 /** Milliseconds after which an unchanged range counts as at rest. */
 const SETTLE = 140;
 
@@ -53,6 +57,13 @@ const SETTLE = 140;
 export function timeScale(from: number, to: number): Scale {
   const span = to - from;
   return scaleFor("time_s", Math.max(span, Math.min(Math.abs(to), span * 200)));
+}
+
+/** How many decimals distinguish ticks that are `step` apart, such as 2.5. */
+export function decimalsOf(step: number): number {
+  const least = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));
+  const scaledStep = step * 10 ** least;
+  return Math.abs(scaledStep - Math.round(scaledStep)) > 1e-6 ? least + 1 : least;
 }
 
 /** The range of the values: from 0, unless they are far from it; with a little room above. */
@@ -187,7 +198,7 @@ export class TimePanel {
     const bands: Band[] = [];
     const alphaOf = (line: PanelLine) => {
       const faded = this.#highlit !== null && this.#highlit !== line.key;
-      return faded ? 0.15 : line.quiet ? 0.75 : 1;
+      return faded ? 0.15 : line.role === "raw" ? RAW : line.quiet ? 0.75 : 1;
     };
     this.#spec.lines.forEach((line, i) => {
       const points = this.#points[i] as Points;
@@ -200,7 +211,7 @@ export class TimePanel {
       const points = this.#points[i] as Points;
       ctx.globalAlpha = alphaOf(line);
       ctx.strokeStyle = resolvedColour(line.colour, host);
-      ctx.lineWidth = (line.quiet || moving ? 1 : 1.5) * ratio;
+      ctx.lineWidth = (line.quiet || moving || line.role === "raw" ? 1 : 1.5) * ratio;
       ctx.setLineDash(line.dash && !moving ? line.dash.split(" ").map((part) => Number(part) * ratio) : []);
       ctx.beginPath();
       trace(points.exact ? points : (points.means ?? points), bbox.left, place, ctx);
@@ -312,8 +323,7 @@ export class TimePanel {
     const axis = u.axes[0];
     if (axis) axis.label = `Time (${scale.unit})`;
     const step = Math.abs((splits[1] ?? 1) - (splits[0] ?? 0)) / scale.factor;
-    const decimals = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));
-    return splits.map((at) => scaled(at, { ...scale, decimals }));
+    return splits.map((at) => scaled(at, { ...scale, decimals: decimalsOf(step) }));
   }
 
   #value(value: number): string {

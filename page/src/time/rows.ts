@@ -5,7 +5,7 @@ import type { Cell, Rows } from "../charts/rows";
 import { axisTitle, scaleFor } from "../data/format";
 import { decimate, firstEndingAfter, Points, type Trace } from "./decimate";
 import type { PanelLine, PanelSpec } from "./plot";
-import { timeScale, valueRange } from "./plot";
+import { RAW, timeScale, valueRange } from "./plot";
 import type { TimeRange } from "./range";
 import { PS, PS_IN_S, type TimeMetric } from "./traces";
 
@@ -117,7 +117,8 @@ function drawn(spec: PanelSpec, title: string, range: TimeRange, width: number):
             x: "x",
             y: (point: Point) => point.y / factor,
             stroke: line.colour,
-            strokeWidth: line.quiet ? 0.9 : 1.3,
+            strokeWidth: line.quiet || line.role === "raw" ? 0.9 : 1.3,
+            strokeOpacity: line.role === "raw" ? RAW : 1,
             strokeDasharray: line.dash || "none",
             clip: true,
           },

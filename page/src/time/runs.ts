@@ -1,6 +1,6 @@
 /** Several runs in the same panels: which belong together, and how their lines are distinguished. */
 import { runLetter } from "../charts/series";
-import { COLOURS, DASHES } from "../data/colour";
+import { COLOURS, DASHES, schemeStyles } from "../data/colour";
 import type { PageHead } from "../data/contract";
 import { lineStyle } from "./model";
 
@@ -39,6 +39,34 @@ export function styleOfRun(head: PageHead, run: number, place: number): ReturnTy
   // Repeated colours have dashes that no run uses.
   const again = quiet ? 0 : Math.floor(place / COLOURS);
   return { colour, quiet, dash: DASHES[(again * head.runs.length + run) % DASHES.length] ?? "" };
+}
+
+export type LineStyle = ReturnType<typeof lineStyle>;
+
+/**
+ * The styles of lines whose names are those of schemes: a scheme has its own colour, and several lines of one have
+ * different dashes, as in `python/tresse/plot/over_time.py`. Null if something else distinguishes the lines.
+ */
+export function stylesByScheme(
+  head: PageHead,
+  lines: readonly { name: string; scheme: string }[],
+): ((name: string, run: number) => LineStyle) | null {
+  const styles = schemeStyles(head);
+  const names = new Map<string, string[]>();
+  const schemeOf = new Map(lines.map(({ name, scheme }) => [name, scheme]));
+  for (const [name, scheme] of schemeOf) names.set(scheme, [...(names.get(scheme) ?? []), name]);
+  const several = head.runs.length > 1;
+  // With several runs, dashes are those of the runs.
+  const most = several ? 1 : DASHES.length;
+  if ([...names].some(([scheme, own]) => !styles.has(scheme) || own.length > most)) return null;
+  return (name, run) => {
+    const scheme = schemeOf.get(name) ?? "";
+    const style = styles.get(scheme);
+    const place = names.get(scheme)?.indexOf(name) ?? 0;
+    const own = place === 0 && style?.again ? style.dash : (DASHES[place] ?? "");
+    const dash = several ? (DASHES[run % DASHES.length] ?? "") : own;
+    return { colour: style?.colour ?? "var(--muted)", dash, quiet: false };
+  };
 }
 
 /** The most lines that a note names. */

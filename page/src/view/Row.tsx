@@ -1,7 +1,7 @@
 /** One run of the list. */
 import { Component } from "preact";
 import type { RunSummary } from "../data/contract";
-import { elapsed, formatted, named, percent } from "../data/format";
+import { elapsed, formatted, hopsIn, NOT_YET, named, percent } from "../data/format";
 import { pageOf, STATES, timeOf } from "./list";
 
 export interface RowProps {
@@ -35,14 +35,20 @@ function Progress({ run }: { run: RunSummary }) {
         {done !== null && `${percent(done, 0)}, `}
         {words}
       </span>
+      {progress.packet_hops > 0 && <div>{hopsIn(progress.packet_hops, since)}</div>}
     </div>
   );
+}
+
+/** Of a run in progress: what it does not have, it will have. */
+function None({ run }: { run: RunSummary }) {
+  return <span class="muted">{run.state === "under-way" ? NOT_YET : "–"}</span>;
 }
 
 /** A bar for each case, relative to the greatest of them; the values are in its title. */
 function Headline({ run }: { run: RunSummary }) {
   const { headline } = run;
-  if (!headline || headline.values.length === 0) return null;
+  if (!headline || headline.values.length === 0) return <None run={run} />;
   const most = headline.values.reduce((greatest, { value }) => Math.max(greatest, value), 0);
   const words = headline.values.map(({ label, value }) => `${label}: ${formatted(headline.metric, value)}`);
   const [first] = headline.values;
@@ -73,7 +79,7 @@ function Headline({ run }: { run: RunSummary }) {
 
 function Claims({ run }: { run: RunSummary }) {
   const { hold, fail, inconclusive } = run.claims;
-  if (hold + fail + inconclusive === 0) return <span class="muted">–</span>;
+  if (hold + fail + inconclusive === 0) return <None run={run} />;
   return (
     <span class="runs-claims">
       {hold > 0 && <span class="is-good">{hold} hold</span>}
@@ -87,9 +93,20 @@ function Claims({ run }: { run: RunSummary }) {
   );
 }
 
+/**
+ * Opens the run, wherever its row was clicked: links and boxes do what they say, and
+ * selected text stays selected. By keys its link is opened.
+ */
+function openRun(event: MouseEvent, id: string) {
+  const isOther = (event.target as Element).closest("a, .runs-choose") !== null;
+  const isModified = event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+  if (isOther || isModified || getSelection()?.isCollapsed === false) return;
+  location.hash = pageOf([id]);
+}
+
 function RowOf({ run, chosen, onChoose }: RowProps) {
   return (
-    <tr class={chosen ? "is-chosen" : undefined}>
+    <tr class={chosen ? "is-chosen" : undefined} onClick={(event) => openRun(event, run.id)}>
       <td class="runs-choose">
         <input
           type="checkbox"
@@ -114,6 +131,7 @@ function RowOf({ run, chosen, onChoose }: RowProps) {
       </th>
       <td>
         <div class="runs-schemes">
+          {run.schemes.length === 0 && <None run={run} />}
           {run.schemes.map((scheme, i) => (
             <span key={scheme}>
               {scheme}
@@ -136,7 +154,7 @@ function RowOf({ run, chosen, onChoose }: RowProps) {
         <When run={run} />
       </td>
       <td class="n">{run.error ? "–" : elapsed(run.progress?.elapsed_s ?? run.wall_s)}</td>
-      <td class="n runs-cases">{run.cases}</td>
+      <td class="n runs-cases">{run.cases === 0 ? <None run={run} /> : run.cases}</td>
       <td>
         <Headline run={run} />
       </td>

@@ -107,6 +107,7 @@ export function fingerprint(run: RunSummary): string {
     packet_hops,
     progress?.done_ratio,
     progress?.replications_done,
+    progress?.packet_hops,
     error,
   ]);
 }

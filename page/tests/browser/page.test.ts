@@ -115,6 +115,58 @@ describe("the page of a run", () => {
     }
   });
 
+  it("has all schemes in one panel over time, or a panel for each case", async () => {
+    const { page } = await opened(browser, file);
+    await drawAll(page);
+    const own = page.locator("#figure-overlay");
+    const names = ["dctcp-1", `${SCRIPT}-2`, `${SCRIPT}-4`];
+    const titles = () => own.locator(".time-panels .panel-title").allInnerTexts();
+    const colours = (id: string) =>
+      page
+        .locator(`#figure-${id} .legend svg`)
+        .evaluateAll((keys) => keys.map((key) => key.querySelector("[stroke^=var]")?.getAttribute("stroke")));
+    expect(await own.locator(".legend li").allInnerTexts()).toEqual(names);
+    expect(await titles()).toHaveLength(1);
+    expect(await colours("overlay")).toEqual((await colours("cdf")).slice(0, 3));
+    await own.getByLabel("A panel for each case").check();
+    expect((await titles()).map((title) => title.split(" ")[0])).toEqual(names);
+  });
+
+  it("smooths lines over time, with the samples behind them", async () => {
+    const { page, said } = await opened(browser, file);
+    await drawAll(page);
+    for (const id of ["overlay", "time-0"]) {
+      const own = page.locator(`#figure-${id}`);
+      const picture = () =>
+        own
+          .locator(".time-plot canvas")
+          .first()
+          .evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+      const [before, rows] = [await picture(), await rowsOf(page, id)];
+      const smooth = own.locator("label:has-text('Smooth') select");
+      await smooth.selectOption("0.1");
+      await expect.poll(picture).not.toBe(before);
+      expect(await page.locator(`#figure-${id}-caption`).innerText()).toContain("Smoothed: the mean over");
+      // Files have what was sampled.
+      expect(await rowsOf(page, id)).toEqual(rows);
+      await smooth.selectOption("0");
+      await expect.poll(picture).toBe(before);
+    }
+    expect(said).toEqual([]);
+  });
+
+  it("has an arrow where an interval reaches zero, and a point where all values are the same", async () => {
+    const { page } = await opened(browser, file);
+    await drawAll(page);
+    const { rows } = await rowsOf(page, "times");
+    const open = rows.filter((row) => Number(row[4]) >= Number(row[3])).length;
+    expect(open).toBeGreaterThan(0);
+    expect(await page.locator("#figure-times .to-zero path").count()).toBe(open);
+    expect(await page.locator("#figure-times-caption").innerText()).toContain("the interval reaches zero");
+    expect(await page.locator("#figure-sizes .one-value path").count()).toBe(3);
+    expect(await page.locator("#figure-sizes svg.plot rect").count()).toBe(0);
+  });
+
   it("writes drawings, pictures and data", async () => {
     const { page, said } = await opened(browser, file);
     await drawAll(page);
@@ -198,6 +250,21 @@ describe("the page of two runs", () => {
     const bars = await rowsOf(page, "bars");
     expect(bars.rows.filter((row) => String(row[2]).endsWith("· B")).length).toBe(bars.rows.length / 2);
     expect(await page.locator("#compare code:text-is('\"20pkt\"')").count()).toBe(1);
+    expect(said).toEqual([]);
+  });
+});
+
+describe("the page of a run over a key", () => {
+  it("has it on the axis, with its unit", async () => {
+    const swept = await pageOf([["--only", "scheme=dctcp", "--set", 'fabric.mark=["10pkt", "40pkt"]']]);
+    const { page, said } = await opened(browser, swept.file);
+    await drawAll(page);
+    const own = page.locator("#figure-page-axes");
+    expect(await own.locator("label:has-text('Against') select").inputValue()).toBe("mark");
+    expect((await rowsOf(page, "page-axes")).columns[1]).toBe("mark");
+    const words = await own.locator("svg.plot").first().locator("text").allTextContents();
+    expect(words).toContain("mark (packets)");
+    expect(words).toEqual(expect.arrayContaining(["10", "40"]));
     expect(said).toEqual([]);
   });
 });

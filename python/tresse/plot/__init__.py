@@ -48,8 +48,11 @@ class Plots:
 
         return {name: str(own["title"]) for name, own in declared(self._run).items()}
 
-    def figure(self, name: str) -> Figure:
+    def figure(self, name: str, *, smooth: float = 0.0) -> Figure:
         """A figure that the experiment declares in `[[figures]]`, by its id, as on the page of the run.
+
+        `smooth`: for lines over time, the share of the time over which they are averaged, such as 0.03; the samples are
+        thin behind them.
 
         >>> with tresse.plot.style("one-column"):
         ...     run.plot.figure("fig8").savefig("fig8.pdf")
@@ -58,7 +61,7 @@ class Plots:
 
         pyarrow()
         with drawing():
-            return figure(self._run, name)
+            return figure(self._run, name, smooth)
 
     def cdf(self, quantity: str, *, by: By = "scheme", where: Where | None = None, ax: Axes | None = None) -> Figure:
         """The cumulative distribution of a quantity: the share of flows with at most this value.

@@ -20,7 +20,7 @@ def declared(run: Run) -> dict[str, dict[str, Any]]:
     return {str(own["id"]): own for own in run.declared["figures"]}
 
 
-def figure(run: Run, name: str) -> Figure:
+def figure(run: Run, name: str, smooth: float = 0.0) -> Figure:
     """See `Plots.figure`."""
     known = declared(run)
     if not known:
@@ -31,7 +31,9 @@ def figure(run: Run, name: str) -> Figure:
     wish = _wish(own)
     chart, x, y = own["chart"], own.get("x"), own.get("y")
     if chart == "time":
-        return over_time.over_time(run, own, wish)
+        return over_time.over_time(run, own, wish, smooth)
+    if smooth:
+        raise TresseError(f"{name} has no lines over time to smooth", hint="leave out `smooth`")
     series, where = own.get("series", "scheme"), own.get("where")
     panels = [own["panels"]] if "panels" in own else []
     along = [] if chart in ("cdf", "scatter") else [x or "scheme"]

@@ -144,12 +144,13 @@ def _columns(wide: Sequence[int], columns: int) -> list[int]:
 
 def looks(run: Run, names: Sequence[str]) -> dict[str, Look]:
     """A style for each series; a scheme has the same one in every figure of the run."""
-    labels = looks_of(case.scheme for case in run.cases)
-    # Without their subflows there are fewer schemes, so each has its own colour.
-    plain = looks_of(str(case.axes.get("scheme")) for case in run.cases)
-    own = next((all_of for all_of in (labels, plain) if all(name in all_of for name in names)), None)
-    own = looks_of(names) if own is None else own
-    return {name: look for name, look in own.items() if name in names}
+    own = looks_of(case.scheme for case in run.cases)
+    for case in run.cases:
+        # A scheme without its number of subflows has the style of the first number.
+        own.setdefault(str(case.axes.get("scheme")), own[case.scheme])
+    if not all(name in own for name in names):
+        own = looks_of(names)
+    return {name: own[name] for name in names}
 
 
 def scale_axis(axis: Any, name: str, values: Any, *, log: bool = False, zero: bool = False) -> Scale:

@@ -16,7 +16,7 @@ from tresse.plot.cases import Chosen, choose, text
 from tresse.plot.network import networks
 from tresse.plot.rows import SECOND, Columns
 from tresse.plot.stats import Numbers
-from tresse.plot.timeline import draw_line
+from tresse.plot.timeline import draw_line, smoothed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,8 +55,17 @@ class _Drawn:
     line: _Line
 
 
-def over_time(run: Run, figure: dict[str, Any], wish: draw.Wish) -> Figure:
-    """The figure of `chart = "time"`; without a choice, of the first seed and its first round."""
+_RAW = 0.3
+"""How opaque samples are behind their smoothed line, as on the page."""
+
+
+def over_time(run: Run, figure: dict[str, Any], wish: draw.Wish, smooth: float = 0.0) -> Figure:
+    """The figure of `chart = "time"`; without a choice, of the first seed and its first round.
+
+    `smooth`: the share of the time over which lines are averaged.
+    """
+    if not 0 <= smooth < 1:
+        raise TresseError(f"smooth={smooth:g} is no share of the time", hint="0.03 averages over 3 % of it")
     y = str(figure["y"])
     where: dict[str, Any] = figure.get("where", {})
     columns = Columns(run.table("queues" if y in _OF_PORTS else "samples"))
@@ -66,7 +75,7 @@ def over_time(run: Run, figure: dict[str, Any], wish: draw.Wish) -> Figure:
     if not lines:
         raise TresseError(f"{run.folder}: no sample is of this figure")
     drawn = _placed(lines, figure.get("panels"))
-    return _figure(run, columns, y, drawn, wish)
+    return _figure(run, columns, y, drawn, wish, smooth)
 
 
 def _listed(wanted: Any) -> list[str]:
@@ -208,7 +217,7 @@ def _looks(run: Run, drawn: list[_Drawn]) -> dict[str, Look]:
     return looks
 
 
-def _figure(run: Run, columns: Columns, y: str, drawn: list[_Drawn], wish: draw.Wish) -> Figure:
+def _figure(run: Run, columns: Columns, y: str, drawn: list[_Drawn], wish: draw.Wish, smooth: float) -> Figure:
     titles = {own.panel: own.panel for own in drawn}
     canvas = draw.canvas(titles if len(titles) > 1 else dict.fromkeys(titles, ""), None, ratio=0.5)
     looks = _looks(run, drawn)
@@ -220,13 +229,18 @@ def _figure(run: Run, columns: Columns, y: str, drawn: list[_Drawn], wish: draw.
         axes.set_xlabel(f"Time ({in_time.unit})")
         scale = draw.scale_axis(axes.yaxis, y, known[known > 0] if wish.log_y else known, log=wish.log_y)
         axes.margins(x=0.01)
+    first, last = wish.x_range or (min(float(edges[0]) for edges, _ in traces.values()), float(ends.max()))
     for own in drawn:
         edges, values = traces[id(own)]
-        look = looks[own.name]
+        axes, look = canvas.panels[own.panel], looks[own.name]
         draw_line(
-            canvas.panels[own.panel], edges / in_time.factor, values / scale.factor, look,
+            axes, edges / in_time.factor, values / scale.factor, look,
             steps=y in _RATES, ends=tuple(end / in_time.factor for end in wish.x_range) if wish.x_range else None,
+            alpha=_RAW if smooth else 1.0,
         )  # fmt: skip
+        if smooth:
+            at, mean = smoothed(edges, values, smooth * (last - first), steps=y in _RATES)
+            axes.plot(at / in_time.factor, mean / scale.factor, color=look.colour, linestyle=look.dash)
     for axes in canvas.all:
         if not wish.log_y:
             axes.set_ylim(bottom=0)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
+
+from tresse.plot.schemes import PLACES
 
 Dash: TypeAlias = Literal["-"] | tuple[float, tuple[float, ...]]
 
@@ -74,6 +78,29 @@ def with_dash(look: Look, place: int) -> Look:
     return replace(look, dash=(0.0, tuple(part / 2 for part in dash)) if dash else "-")
 
 
+def places_of(names: Iterable[str]) -> dict[str, int]:
+    """The place of each name of a list, as in `page/src/data/colour.ts`.
+
+    Schemes of the built-in experiments have their own ones, so that they look the same in all figures. Other names have the
+    first ones that are free.
+    """
+    every = list(dict.fromkeys(names))
+    places: dict[str, int] = {}
+    for name in every:
+        own = _own_place(name)
+        if own is not None and own not in places.values():
+            places[name] = own
+    free = (place for place in itertools.count() if place not in places.values())
+    return {name: places[name] if name in places else places.setdefault(name, next(free)) for name in every}
+
+
+def _own_place(name: str) -> int | None:
+    """The place of a scheme of the built-in experiments; without its subflows, that of the first one of this name."""
+    if name in PLACES:
+        return PLACES[name]
+    return next((place for scheme, place in PLACES.items() if re.sub(r"-\d+$", "", scheme) == name), None)
+
+
 def looks_of(names: Iterable[str]) -> dict[str, Look]:
     """A style for each name, by its place."""
-    return {name: look_at(place) for place, name in enumerate(dict.fromkeys(names))}
+    return {name: look_at(place) for name, place in places_of(names).items()}

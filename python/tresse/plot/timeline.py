@@ -38,6 +38,8 @@ _MOST_LINES = 8
 _MOST_CASES = 6
 _BINS = 300
 """The most points of a line: more samples are drawn as their mean, least and greatest."""
+_STEPS = 8
+"""The points of a smoothed line in a window: fewer would show its edges."""
 
 
 @dataclass(frozen=True)
@@ -170,8 +172,9 @@ def draw_line(
     *,
     steps: bool = False,
     ends: tuple[float, ...] | None = None,
+    alpha: float = 1.0,
 ) -> None:
-    """Values in intervals between edges: as steps, or at the ends of the intervals.
+    """Values in intervals between edges: as steps, or at the ends of the intervals; thin unless they are opaque.
 
     If there are more in the range `ends` than a line can show, their mean, with a band from the least to the greatest.
     """
@@ -180,14 +183,38 @@ def draw_line(
         last = int(np.searchsorted(edges, ends[1])) + 1
         edges, values = edges[first : last + 1], values[first:last]
     if len(values) <= _BINS and steps:
-        axes.plot(np.repeat(edges, 2)[1:-1], np.repeat(values, 2), color=look.colour, linestyle=look.dash)
+        x, y = np.repeat(edges, 2)[1:-1], np.repeat(values, 2)
+        axes.plot(x, y, color=look.colour, linestyle=look.dash, **_strength(alpha))
         return
-    _draw(axes, edges[1:], values, look.colour, look.dash)
+    _draw(axes, edges[1:], values, look.colour, look.dash, alpha)
 
 
-def _draw(axes: Axes, x: Numbers, y: Numbers, colour: str, dash: palette.Dash = "-") -> None:
+def smoothed(edges: Numbers, values: Numbers, window: float, *, steps: bool) -> tuple[Numbers, Numbers]:
+    """The mean over `window` around each instant, at as many instants as show it; NaN where there is no value."""
+    count = max(1, int(np.ceil((edges[-1] - edges[0]) / window * _STEPS)))
+    at = edges[0] + (np.arange(count) + 0.5) * (edges[-1] - edges[0]) / count
+    cell = np.clip(np.searchsorted(edges, at, side="right") - 1, 0, len(values) - 1)
+    width, known = np.diff(edges), ~np.isnan(values)
+    # Values at the ends of intervals are drawn there: each stands for as much time after it as before.
+    middle = at if steps else at - width[cell] / 2
+
+    def over(of: Numbers) -> Numbers:
+        sums = np.concatenate([[0.0], np.cumsum(of * width)])
+        both = (np.interp(middle + side * window / 2, edges, sums) for side in (1, -1))
+        return np.asarray(next(both) - next(both))
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = over(np.where(known, values, 0.0)) / over(known.astype(float))
+    return at, np.where(known[cell], mean, np.nan)
+
+
+def _strength(alpha: float) -> dict[str, Any]:
+    return {} if alpha == 1 else {"alpha": alpha, "linewidth": 0.6}
+
+
+def _draw(axes: Axes, x: Numbers, y: Numbers, colour: str, dash: palette.Dash = "-", alpha: float = 1.0) -> None:
     if len(x) <= _BINS:
-        axes.plot(x, y, color=colour, linestyle=dash)
+        axes.plot(x, y, color=colour, linestyle=dash, **_strength(alpha))
         return
     each = len(x) / _BINS
     edges = np.unique((np.arange(_BINS) * each).astype(int))
@@ -202,10 +229,10 @@ def _draw(axes: Axes, x: Numbers, y: Numbers, colour: str, dash: palette.Dash = 
         np.fmin.reduceat(y, edges),
         np.fmax.reduceat(y, edges),
         color=colour,
-        alpha=0.16,
+        alpha=0.16 * alpha,
         linewidth=0,
     )
-    axes.plot(middle, mean, color=colour, linestyle=dash)
+    axes.plot(middle, mean, color=colour, linestyle=dash, **_strength(alpha))
 
 
 def _whole(

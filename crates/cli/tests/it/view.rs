@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command as Process, Stdio};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::{fails, tresse, wait_until};
@@ -220,6 +220,8 @@ fn a_run_under_way_is_followed() {
     assert!(heard.is_some_and(|line| line.starts_with("data:")));
     let progress = || viewer.runs().first().map_or(Value::Null, |run| run["progress"]["packet_hops"].clone());
     wait_until(|| progress().as_u64() > Some(0));
+    assert_eq!(viewer.runs()[0]["cases"], 0, "no case is complete");
+    assert_eq!(viewer.runs()[0]["schemes"], json!(["<script>alert(1)</script>-1", "reno-1"]));
     wait_until(|| {
         let (_, text) = viewer.own("api/page?run=long");
         let head: Value = serde_json::from_str(&text).expect("JSON");

@@ -102,11 +102,15 @@ impl Case {
     /// A readable name: `xmp-2 permutation`, `opn permutation` if the path manager decides, `xmp-2 permutation
     /// queue-50` for a variant, `xmp-2 permutation load=0.5` on the axis of a list.
     pub fn label(&self) -> String {
-        let subflows = self.subflows.map(|n| format!("-{n}")).unwrap_or_default();
         let variant = self.variant.iter().map(|name| format!(" {name}")).collect::<String>();
         let lists =
             self.at.iter().map(|value| format!(" {}={}", value.name, value.text())).collect::<String>();
-        format!("{}{subflows} {}{variant}{lists}", self.scheme, self.pattern)
+        format!("{} {}{variant}{lists}", self.scheme_label(), self.pattern)
+    }
+
+    /// Its scheme with the number of subflows, unless the path manager decides: `xmp-2`.
+    pub fn scheme_label(&self) -> String {
+        self.subflows.map_or_else(|| self.scheme.clone(), |n| format!("{}-{n}", self.scheme))
     }
 
     /// Its network and its scheme, for messages that come from another program: without a workload and without an

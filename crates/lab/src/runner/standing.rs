@@ -33,8 +33,8 @@ impl Standing {
 }
 
 impl Standing {
-    /// The standing after `elapsed_s` seconds, as a file.
-    pub(super) fn file(&self, elapsed_s: f64) -> ProgressFile {
+    /// The standing of a run of these schemes after `elapsed_s` seconds, as a file.
+    pub(super) fn file(&self, elapsed_s: f64, schemes: &[String]) -> ProgressFile {
         ProgressFile {
             done_ratio: self.known.then_some(self.share),
             elapsed_s,
@@ -42,6 +42,7 @@ impl Standing {
             packet_hops: self.hops,
             replications_done: self.done,
             replications: self.units,
+            schemes: schemes.to_vec(),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
+use indexmap::IndexSet;
 use serde::Serialize;
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::plan::{Case, Plan};
@@ -84,6 +85,8 @@ pub(super) struct RunFile {
 pub struct Watch {
     /// One for each possible replication, in the order in which they start.
     pub replications: Vec<(String, Progress)>,
+    /// The schemes of its cases, with their numbers of subflows, each once.
+    schemes: Vec<String>,
     /// Which of them are to run, as far as known.
     pub planned: Mutex<Planned>,
     /// Set it to end the run early; what was measured is kept.
@@ -147,9 +150,11 @@ impl Watch {
         let replications = replications(plan, options)
             .map(|(case, seed)| (format!("{} seed {seed}", case.label()), Progress::default()))
             .collect();
+        let schemes: IndexSet<String> = plan.cases.iter().map(Case::scheme_label).collect();
         let places = (0..plan.cases.len() * options.replications.least() as usize).collect();
         Ok(Self {
             replications,
+            schemes: schemes.into_iter().collect(),
             planned: Mutex::new(Planned { places, undecided: Vec::new() }),
             stop: AtomicBool::new(false),
             folder: Mutex::default(),
@@ -230,7 +235,7 @@ impl Watch {
         let open = self.lock();
         let Some(open) = open.as_ref() else { return };
         let Some(folder) = open.path() else { return };
-        let file = standing.file(open.start.elapsed().as_secs_f64());
+        let file = standing.file(open.start.elapsed().as_secs_f64(), &self.schemes);
         let text = serde_json::to_string(&file).expect("plain data");
         let _ = write_whole(&folder.join(ProgressFile::NAME), text);
     }

@@ -56,7 +56,7 @@ pub struct Figure {
     /// The dimension whose values each have a colour. Default: `scheme`; for `time`, the subflows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<String>,
-    /// The dimension whose values each have a panel. Default: one panel; for `time`, one for each case.
+    /// The dimension whose values each have a panel. Default: one panel; for `time`, one for all schemes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub panels: Option<String>,
     /// Which cases and parts it shows: the value of a dimension, or a list of them. Default: all.

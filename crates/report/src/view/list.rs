@@ -180,6 +180,10 @@ impl Runs {
             // `run.json` says that it is running. The lock on the folder says whether it still is.
             summary.state = if is_held(&folder) { State::UnderWay } else { State::Killed };
             summary.progress = (summary.state == State::UnderWay).then(|| progress(&folder)).flatten();
+            // Its results name only the schemes of complete cases.
+            if let Some(known) = summary.progress.as_ref().filter(|own| !own.schemes.is_empty()) {
+                summary.schemes.clone_from(&known.schemes);
+            }
         }
         summary.twin = self.twin(&folder);
         Some(summary)

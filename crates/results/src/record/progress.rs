@@ -55,6 +55,9 @@ pub struct ProgressFile {
     pub replications_done: usize,
     /// Replications that are to run.
     pub replications: usize,
+    /// The schemes of all cases, with their numbers of subflows: results name only those of complete cases.
+    #[serde(default)]
+    pub schemes: Vec<String>,
 }
 
 impl ProgressFile {
