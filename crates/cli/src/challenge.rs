@@ -9,10 +9,10 @@ use tresse_workbench::challenge::{self, Challenge, Replayed, Request, Step};
 use tresse_workbench::{Failure, Interrupt};
 
 use crate::ended::Ended;
-use crate::interrupt;
 use crate::output::print_json;
 use crate::table::Table;
 use crate::width::sentence;
+use crate::{interrupt, kernel};
 
 /// Search for the conditions in which a controller does worst
 ///
@@ -33,6 +33,7 @@ use crate::width::sentence;
 ///   tresse challenge mine.c --time 10m
 ///   tresse challenge lia --goal harm-reno --goal recovery --bound rate=1Gbps.. --bound subflows=2
 ///   tresse challenge --replay challenges/xmp-1
+///   tresse challenge --replay challenges/xmp-1 --testbed
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -63,6 +64,9 @@ pub struct Args {
     /// Measure again what an earlier challenge found, and say whether each number is the same
     #[arg(long, value_name = "DIR", conflicts_with_all = ["controller", "goals", "bounds", "candidates", "time", "out"])]
     replay: Option<PathBuf>,
+    /// With --replay: measure on real Linux hosts, as root, and say whether each failure stays (docs/testbed.md)
+    #[arg(long, requires = "replay", conflicts_with = "parallel")]
+    testbed: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -86,7 +90,10 @@ fn duration(text: &str) -> Result<Duration, String> {
 pub fn run(args: Args) -> Result<(), Ended> {
     let interrupt = interrupt::catch()?;
     if let Some(folder) = &args.replay {
-        return replay(folder, &args, &interrupt);
+        return match args.testbed {
+            true => kernel::challenge::replay(folder, args.json, &interrupt),
+            false => replay(folder, &args, &interrupt),
+        };
     }
     let request = Request {
         controller: args.controller.expect("clap requires it"),

@@ -29,3 +29,16 @@ pub enum Command {
 pub fn run(_: Command) -> Result<(), Ended> {
     Err(Failure::without_kernel().into())
 }
+
+/// `tresse challenge --replay DIR --testbed`.
+pub mod challenge {
+    use std::path::Path;
+
+    use tresse_workbench::{Failure, Interrupt};
+
+    use crate::ended::Ended;
+
+    pub fn replay(_: &Path, _: bool, _: &Interrupt) -> Result<(), Ended> {
+        Err(Failure::without_kernel().into())
+    }
+}

@@ -3,6 +3,8 @@
 mod condition;
 mod goal;
 mod measure;
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+mod on_hosts;
 mod parallel;
 mod record;
 mod replay;
@@ -26,6 +28,8 @@ use crate::interrupt::Interrupt;
 use condition::{ALL, Condition, Space};
 pub use condition::{GENES, Gene, Network};
 pub use goal::{GOALS, Goal};
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+pub use on_hosts::{OnHosts, ReplayedOnHosts, replay_on_hosts};
 pub use record::{Beside, Found, Own, Record, Worst};
 pub use replay::{Again, Replayed, replay};
 use search::{Cell, Elite, Search};

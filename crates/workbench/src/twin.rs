@@ -7,4 +7,6 @@ mod sampled;
 
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 pub use both::{Request, Twin, run};
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+pub(crate) use both::{kernel, slowdown};
 pub use rows::{Number, Row, Target, TwinCase, compare};

@@ -1,6 +1,7 @@
 //! The commands for real hosts: what needs `tresse-linux` and `tresse-testbed`. [`crate::without_kernel`] takes this
 //! module's place in a command that is built without the feature `kernel`.
 
+pub mod challenge;
 mod daemon;
 mod doctor;
 mod linux;

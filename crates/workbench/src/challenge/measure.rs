@@ -45,14 +45,27 @@ impl Experiment {
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<Vec<Option<f64>>, Failure> {
-        let seen = Trial::new(&self.name, self.text.clone())?.run(seed, interrupt)?;
+        self.measure_by(goals, seed, &|trial| trial.run(seed, interrupt))
+    }
+
+    /// The same, where `run` makes the runs.
+    ///
+    /// # Errors
+    /// If the experiment is wrong, and those of `run`.
+    pub fn measure_by(
+        &self,
+        goals: &[&Goal],
+        seed: u64,
+        run: &dyn Fn(&Trial) -> Result<Seen, Failure>,
+    ) -> Result<Vec<Option<f64>>, Failure> {
+        let seen = run(&Trial::new(&self.name, self.text.clone())?)?;
         let needs = |kind| matches!(kind, Kind::Starvation | Kind::Unfairness | Kind::Waste);
         let fair = match goals.iter().any(|goal| needs(goal.kind)) {
             true => self.fair_rates(seed)?,
             false => Rates::new(),
         };
         let value = |goal: &&Goal| match goal.kind {
-            Kind::Harm(scheme) => self.harm(&seen, scheme, seed, interrupt),
+            Kind::Harm(scheme) => self.harm(&seen, scheme, run),
             kind => self.value(kind, &seen, &fair),
         };
         let values: Vec<Option<f64>> = goals.iter().map(value).collect::<Result<_, _>>()?;
@@ -139,15 +152,14 @@ impl Experiment {
         &self,
         seen: &Seen,
         scheme: &str,
-        seed: u64,
-        interrupt: &Interrupt,
+        run: &dyn Fn(&Trial) -> Result<Seen, Failure>,
     ) -> Result<Option<f64>, Failure> {
         let mut tables = self.tables()?;
         replace(&mut tables, |own| own == CANDIDATE, scheme);
         if let Some(own) = tables.get_mut("schemes").and_then(|schemes| schemes.get_mut(CANDIDATE)) {
             own.as_table_mut().and_then(|own| own.insert("subflows".to_owned(), 1.into()));
         }
-        let alone = Trial::new(&self.name, tables.to_string())?.run(seed, interrupt)?;
+        let alone = run(&Trial::new(&self.name, tables.to_string())?)?;
         let of = |seen: &Seen| {
             let beside = seen.flows.iter().filter(|flow| flow.is_cross);
             beside.map(|flow| rate(flow, STEADY, seen.interval)).sum::<f64>()

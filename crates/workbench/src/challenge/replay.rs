@@ -51,15 +51,28 @@ pub fn replay(
         let then = record.model_version;
         tell(format!("note: model {then} found them, and this is model {MODEL_VERSION}: numbers may differ"));
     }
+    controller_of(folder, &record, tell)?;
+    let failures =
+        parallel::each(&record.failures, workers, interrupt, |found| again(folder, found, interrupt));
+    let failures = failures.into_iter().collect::<Result<_, _>>()?;
+    Ok(Replayed { schema: "tresse/challenge-replay/1", controller: record.controller.name, failures })
+}
+
+/// Loads the controller of a challenge; `tell` gets a note if it is another one by now.
+///
+/// # Errors
+/// If it is not there.
+pub(super) fn controller_of(
+    folder: &Path,
+    record: &Record,
+    tell: &mut dyn FnMut(String),
+) -> Result<(), Failure> {
     let own = record.controller.file.as_ref().map(|file| folder.join(file).display().to_string());
     let controller = controller::find(own.as_deref().unwrap_or(&record.controller.name))?;
     if sha256(controller.text()) != record.controller.sha256 {
         tell(format!("note: {} has changed since: numbers may differ", record.controller.name));
     }
-    let failures =
-        parallel::each(&record.failures, workers, interrupt, |found| again(folder, found, interrupt));
-    let failures = failures.into_iter().collect::<Result<_, _>>()?;
-    Ok(Replayed { schema: "tresse/challenge-replay/1", controller: record.controller.name, failures })
+    Ok(())
 }
 
 fn again(folder: &Path, found: &Found, interrupt: &Interrupt) -> Result<Again, Failure> {

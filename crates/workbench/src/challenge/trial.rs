@@ -8,8 +8,8 @@ use tresse_experiment::plan::link_events::{Change, LinkEvent};
 use tresse_experiment::schema::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Plan, Profile, Source};
 use tresse_lab::{Options, Watch};
-use tresse_results::Status;
 use tresse_results::store::read::{self, RunTable};
+use tresse_results::{Report, Status};
 
 use super::text::{CROSS, SAMPLES};
 use crate::OWNERS;
@@ -71,17 +71,26 @@ impl Trial {
         }
     }
 
-    /// Runs it in a temporary folder.
+    /// Simulates it in a temporary folder.
     ///
     /// # Errors
     /// If it does not run to its end.
     pub fn run(&self, seed: u64, interrupt: &Interrupt) -> Result<Seen, Failure> {
         let folder = tempfile::tempdir().map_err(|e| Failure::Machine(format!("a temporary folder: {e}")))?;
         let out = folder.path().join("run");
+        self.simulate(seed, &out, interrupt)?;
+        self.seen(&out).map_err(|why| Failure::Machine(format!("a run: {why}")))
+    }
+
+    /// Simulates it; its tables are in `out`.
+    ///
+    /// # Errors
+    /// If it does not run to its end.
+    pub(super) fn simulate(&self, seed: u64, out: &Path, interrupt: &Interrupt) -> Result<Report, Failure> {
         let options = Options {
             seed,
             replications: Replications::Count(1),
-            out: Some(out.clone()),
+            out: Some(out.to_owned()),
             ..Options::default()
         };
         let watch = Arc::new(Watch::new(&self.plan, &options)?);
@@ -89,21 +98,19 @@ impl Trial {
         let report = tresse_reproduction::run(&self.loaded, &self.plan, &options, &watch);
         let stalled = guard.dismiss();
         let report = report?;
-        if report.status != Status::Complete {
-            if interrupt.asked() {
-                return Err(Failure::Interrupted);
-            }
-            let why = if stalled { "no progress for half a minute" } else { "it was ended" };
-            let errors = report.errors.join("\n");
-            return Err(Failure::Input(format!(
-                "a run did not end: {}",
-                if errors.is_empty() { why } else { &errors }
-            )));
+        if report.status == Status::Complete {
+            return Ok(report);
         }
-        self.seen(&out).map_err(|why| Failure::Machine(format!("a run: {why}")))
+        if interrupt.asked() {
+            return Err(Failure::Interrupted);
+        }
+        let why = if stalled { "no progress for half a minute" } else { "it was ended" };
+        let errors = report.errors.join("\n");
+        let why = if errors.is_empty() { why } else { &errors };
+        Err(Failure::Input(format!("a run did not end: {why}")))
     }
 
-    fn seen(&self, out: &Path) -> Result<Seen, String> {
+    pub(super) fn seen(&self, out: &Path) -> Result<Seen, String> {
         let case = &self.plan.cases[0];
         let interval = case.setting.samples.ok_or("it has no samples")?;
         let transport = &case.bound_schemes[0].transport;

@@ -122,7 +122,7 @@ pub fn run(
     if interrupt.asked() {
         return Err(Failure::Interrupted);
     }
-    let scale = request.scale.unwrap_or_else(|| Scale::for_load(load(&simulated), WELL));
+    let scale = request.scale.unwrap_or_else(|| Scale::for_load(slowdown(&simulated), 1.0));
     tell(format!("simulated: {:.0} packets a second; real hosts: --scale {scale}", load(&simulated)));
     let (real, truths) = testbed::real((loaded, plan), real, (agent, scale), interrupt, progress)?;
     if interrupt.asked() {
@@ -145,6 +145,11 @@ pub fn run(
     Ok((twin, folder.path().to_owned()))
 }
 
+/// How many times slower than real time a small machine carries well what was simulated.
+pub(crate) fn slowdown(simulated: &Report) -> f64 {
+    load(simulated) / WELL
+}
+
 /// Packets that hosts receive per second in both directions, in the case with the most; every second packet has an
 /// ACK.
 fn load(simulated: &Report) -> f64 {
@@ -155,7 +160,8 @@ fn load(simulated: &Report) -> f64 {
     simulated.cases.iter().map(of).fold(0.0, f64::max)
 }
 
-fn kernel() -> String {
+/// The kernel of this machine.
+pub(crate) fn kernel() -> String {
     let version = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     format!("Linux {}", version.trim())
 }
