@@ -114,7 +114,7 @@ struct report {
 	u32 rate;       /* Mbit/s, headers included; the delivery rate that this answer shows; 0 = none */
 	u8 last_hop;    /* 1: the port that trimmed leads to the receiver */
 	u8 app_limited; /* 1: the application, not the window, was the limit */
-	u8 hop_count;   /* hops of the newest packet that arrived; 0 = not told */
+	u8 hop_count;   /* hops of the newest packet that arrived, whole or trimmed; 0 = not told */
 	u8 unused;
 	u64 now;        /* ns; only the difference of two of the same subflow's has a meaning */
 	const struct hop *hops; /* SIGNAL_TELEMETRY: the hops there, from the sender on */

@@ -22,7 +22,8 @@
  *     packet is acknowledged that was sent since: reports have no sequence numbers.
  *   - five hops at most, compared by their positions (telemetry.h). For schemes whose packets stay on one
  *     path: otherwise, values of one port are compared with those of another.
- *   - losses and trims leave the window as it is: the paper has lossless links.
+ *   - losses leave the window as it is: the paper has lossless links. A NACK counts by what its header was told
+ *     on the way, as in its authors' code, whose NACKs carry the telemetry of the packet that they answer.
  *   - T is at most 2 s, U at most 127.
  */
 #include "spray.h"

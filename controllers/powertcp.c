@@ -22,7 +22,7 @@
  *     per round. A window ends when more packets were reported than were in flight when it began.
  *   - five hops at most, compared by their positions (telemetry.h), with queues in units of 16 bytes. For
  *     schemes whose packets stay on one path: otherwise, values of different ports are compared.
- *   - losses and trims leave the window as it is.
+ *   - losses leave the window as it is. A NACK counts by what its header was told on the way (hpcc.c).
  *   - tau is at most 2 s, P at most 8191.
  */
 #include "spray.h"

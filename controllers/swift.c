@@ -17,7 +17,9 @@
  * Deviations:
  *   - the delay is the whole RTT: hosts take no time here, so of the two windows, for the fabric and for
  *     the endpoint, there is only the first.
- *   - a target that an empty path cannot meet would starve a flow: it is at least 5/4 of the base RTT.
+ *   - a target that an empty path cannot meet would starve a flow: what base_target and hops add up to counts
+ *     as at least 5/4 of the base RTT. Flow scaling is added to that: without it, flows whose RTTs are alike
+ *     have no reason to share.
  *   - the RTT between two cuts is the newest sample, or the base RTT before there is one.
  *   - trims are not in the paper. They are reported at once, like the holes that its fast recovery finds.
  *   - w starts at the BDP, about which the paper says nothing, and does not grow while the application is
@@ -89,9 +91,9 @@ static u64 flow_scaling(const struct subflow *s, const struct swift *w)
 static u64 target_of(const struct subflow *s, const struct swift *w, const struct report *r)
 {
 	u64 hops = r->hop_count ? r->hop_count : PARAMETER(s, hops);
-	u64 target = PARAMETER(s, base_target) + hops * PARAMETER(s, hop_target) + flow_scaling(s, w);
+	u64 fixed = PARAMETER(s, base_target) + hops * PARAMETER(s, hop_target);
 
-	return max_u64(target, r->base_rtt + r->base_rtt / 4);
+	return max_u64(fixed, r->base_rtt + r->base_rtt / 4) + flow_scaling(s, w);
 }
 
 static u64 bounded(const struct subflow *s, u64 window)

@@ -61,6 +61,12 @@ impl Header {
         self.class & TRIMMABLE != 0
     }
 
+    /// Whether a port may trim it, or one has.
+    #[inline]
+    pub(crate) fn is_sprayed(&self) -> bool {
+        self.class & (TRIMMABLE | TRIMMED) != 0
+    }
+
     /// Cuts it to `bytes`; from here on it is in the last class of every port.
     pub(crate) fn trim(&mut self, bytes: u16, last_hop: bool) {
         self.bytes = bytes;

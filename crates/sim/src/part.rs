@@ -249,6 +249,7 @@ impl Part {
             self.receivings[slot as usize].look(&mut self.near);
         }
         if let Some(nack) = nack {
+            self.fabric.echo_hops();
             self.send_ack(slot, i, nack);
         }
         self.arm_receiver(slot, i);

@@ -1,7 +1,7 @@
 //! The data that switches write into departing packets: in-band telemetry, as in HPCC (Li et al., SIGCOMM 2019).
 //!
-//! Queued ports write it, into packets that may be trimmed: those of sprayed connections. A packet has only
-//! one cache line, so the data is kept next to it.
+//! Queued ports write it, into packets that may be or were trimmed: those of sprayed connections. A header without
+//! its payload is where a full port tells of itself. A packet has only one cache line, so the data is kept next to it.
 
 use tresse_units::{BitsPerSecond, Time};
 
@@ -88,7 +88,7 @@ impl<P: Copy> Fabric<P> {
     /// A packet begins to leave a queued port.
     pub(super) fn write_hop(&mut self, number: u32, id: u32) {
         let Some(telemetry) = &mut self.telemetry else { return };
-        if !self.packets.get(id).header.is_trimmable() {
+        if !self.packets.get(id).header.is_sprayed() {
             return;
         }
         let port = &self.ports[number as usize];

@@ -102,6 +102,25 @@ fn the_last_port_says_so_of_itself() {
     assert_eq!(counters.bytes, u64::from(3 * BYTES + 125));
 }
 
+/// A port that has no room tells of its queue in what it leaves of the packet, and so do the ports behind it.
+#[test]
+fn headers_carry_telemetry_too() {
+    let ports = [port(3), port(1000)];
+    let queued = [(0, trimming(3, 10)), (1, trimming(1000, 10))];
+    let mut fabric = Fabric::new(&ports, 2, 1).with_queued_ports(&queued, &[]).with_telemetry();
+    let route = fabric.add_route(&[0, 1]);
+    (0..5).for_each(|packet| assert!(fabric.send(route, data(), packet)));
+    let mut told = Vec::new();
+    while let Some(Arrival::Delivered(packet)) = fabric.advance(NEVER, |_| std::ptr::null()) {
+        let hops = fabric.hops_of_delivered();
+        told.push((packet.payload, hops.iter().map(|hop| hop.queue).collect::<Vec<_>>()));
+    }
+    let waiting = |packets: u32| u64::from(packets * BYTES);
+    let expected =
+        [(0, [0, 0]), (4, [waiting(3), 0]), (1, [waiting(2), 0]), (2, [waiting(1), 0]), (3, [0, 0])];
+    assert_eq!(told, expected.map(|(packet, queues)| (packet, queues.to_vec())));
+}
+
 proptest! {
     /// sent = delivered + trimmed + dropped + in flight, and data keeps its order.
     #[test]

@@ -23,6 +23,7 @@ mod rounds;
 mod samples;
 mod slices;
 mod stopping_rule;
+mod telemetry;
 mod threads;
 mod topologies;
 mod variants;

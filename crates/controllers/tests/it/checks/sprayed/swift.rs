@@ -33,7 +33,7 @@ fn the_target_grows_with_hops_and_for_narrow_windows() {
     for packets in [1, 2, 5, 10, 30] {
         for hops in [0, 1, 3, 7] {
             let told = if hops == 0 { 5.0 } else { hops as f64 };
-            let expected = Target::default().of(f64::from(packets), told).max(f64::from(packets) * 1250.0);
+            let expected = Target::default().of(f64::from(packets), told, f64::from(packets) * 1000.0);
             let found = threshold(&settings, packets, hops);
             // Any cut of a whole packet shows.
             assert!(
@@ -42,6 +42,26 @@ fn the_target_grows_with_hops_and_for_narrow_windows() {
             );
         }
     }
+}
+
+/// On a path longer than base_target the narrower of two windows still has the larger target, and so they share.
+#[test]
+fn flow_scaling_is_added_to_the_target_of_a_long_path() {
+    // 10 packets in 200 us.
+    let path = Report { base_rtt: 200_000, line_rate: 1_638, ..Report::NOTHING };
+    let grows = |cuts: u64, rtt: u32| {
+        let mut group = group_with("swift", &[], 1, 10);
+        group[0].mss = PACKET;
+        group.report(0, &path, &[]);
+        for k in 1..=cuts {
+            told(&mut group, 400 * k, Report { trimmed: 1, ..path });
+        }
+        let before = group[0].cwnd;
+        told(&mut group, 400 * (cuts + 1), Report { delivered: 8, rtt, ..path }).0 > before
+    };
+    // 5/4 of 200 us, and for 10 packets 7.1 us, for 1.25 packets 26 us.
+    assert!(grows(0, 255_000) && !grows(0, 260_000), "10 packets");
+    assert!(grows(3, 270_000) && !grows(3, 285_000), "1.25 packets");
 }
 
 /// The target of 36.62 packets and 5 hops is 37.4 us: w += n/w below it.
@@ -63,7 +83,7 @@ fn it_cuts_once_an_rtt() {
     assert_eq!(told(&mut group, 399, trimmed(1)).0, 18);
     assert_eq!(told(&mut group, 400, trimmed(1)).0, 9);
     let mut group = new("swift", &[]);
-    let target = Target::default().of(BDP, 5.0);
+    let target = Target::default().of(BDP, 5.0, 12_000.0);
     let left = 1.0 - 0.8 * (50_000.0 - target) / 50_000.0;
     assert_eq!(told(&mut group, 50, ack(1, 50)).0, (BDP * left) as u32);
 }

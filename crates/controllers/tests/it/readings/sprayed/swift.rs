@@ -21,12 +21,16 @@ impl Default for Target {
 }
 
 impl Target {
-    /// For a window of `cwnd` packets and so many hops, ns.
-    pub fn of(&self, cwnd: f64, hops: f64) -> f64 {
+    /// For a window of `cwnd` packets and so many hops of a path that takes `base_rtt` when it is empty, ns.
+    pub fn of(&self, cwnd: f64, hops: f64, base_rtt: f64) -> f64 {
+        let fixed = (self.base + hops * self.hop).max(1.25 * base_rtt);
+        fixed + self.flow_scaling(cwnd)
+    }
+
+    fn flow_scaling(&self, cwnd: f64) -> f64 {
         let alpha = self.fs_range / (1.0 / self.fs_min.sqrt() - 1.0 / self.fs_max.sqrt());
         let beta = -alpha / self.fs_max.sqrt();
-        let scaled = (alpha / cwnd.sqrt() + beta).min(self.fs_range).max(0.0);
-        self.base + hops * self.hop + scaled
+        (alpha / cwnd.sqrt() + beta).min(self.fs_range).max(0.0)
     }
 }
 
@@ -75,7 +79,7 @@ impl Law for Swift {
         }
         if report.delivered > 0 && report.rtt > 0 {
             let hops = if hops.is_empty() { HOPS } else { hops.len() as f64 };
-            let target = Target::default().of(cwnd, hops).max(base_rtt * 1.25);
+            let target = Target::default().of(cwnd, hops, base_rtt);
             self.unsure |= (rtt - target).abs() < 2.0 + 1e-3 * target;
             if rtt >= target {
                 self.decrease(now, rtt, (1.0 - BETA * (rtt - target) / rtt).max(1.0 - MAX_MDF));
