@@ -56,9 +56,10 @@ impl<P: Copy> Fabric<P> {
             Some(port) => {
                 let line: *const u8 = self.ports.as_ptr().wrapping_add(port as usize).cast();
                 prefetch_line(line);
-                prefetch_line(line.wrapping_add(64));
                 if self.queued_of.get(port as usize).is_some_and(|&place| place != NOT_QUEUED) {
                     self.prefetch_queued_port(port);
+                } else {
+                    prefetch_line(line.wrapping_add(64));
                 }
             }
             None => {

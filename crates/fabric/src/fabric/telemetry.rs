@@ -86,7 +86,15 @@ impl<P: Copy> Fabric<P> {
     }
 
     /// A packet begins to leave a queued port.
+    #[inline]
     pub(super) fn write_hop(&mut self, number: u32, id: u32) {
+        if self.telemetry.is_some() {
+            self.write_telemetry(number, id);
+        }
+    }
+
+    #[inline(never)]
+    fn write_telemetry(&mut self, number: u32, id: u32) {
         let Some(telemetry) = &mut self.telemetry else { return };
         if !self.packets.get(id).header.is_trimmable() {
             return;
