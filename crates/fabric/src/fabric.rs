@@ -4,6 +4,7 @@ mod ahead;
 mod deadlock;
 mod empty_path;
 mod feedback;
+mod late;
 mod links;
 mod parts;
 mod pause_frames;
@@ -87,6 +88,8 @@ pub struct Fabric<P> {
     queued_ports: Vec<QueuedPort>,
     /// By port: its place among the queued ones, [`NOT_QUEUED`] if it has none; empty if no port is queued.
     queued_of: Vec<u32>,
+    /// A bit for each port: its departures are late, and packets wait in it. Empty if no departures are late.
+    late: Vec<u64>,
     pools: Vec<Pool>,
     flags: Option<FlagConfig>,
     /// When HOLNET's balancers update their shares next.
@@ -136,6 +139,7 @@ impl<P: Copy> Fabric<P> {
             forwarding: None,
             queued_ports: Vec::new(),
             queued_of: Vec::new(),
+            late: Vec::new(),
             pools: Vec::new(),
             flags: None,
             next_update: NEVER,
@@ -323,6 +327,9 @@ impl<P: Copy> Fabric<P> {
         if event.entity < ARRIVALS {
             self.depart(event.entity, event.id);
             return None;
+        }
+        if QUEUED && self.waits_late(event.entity - ARRIVALS) {
+            self.catch_up(event.entity - ARRIVALS);
         }
         let packet = self.packets.get_mut(event.id);
         let mut next = packet.next;

@@ -6,6 +6,7 @@
 
 mod classes;
 mod config;
+mod late;
 mod look;
 mod pause;
 
@@ -76,8 +77,7 @@ pub(crate) struct QueuedPort {
     pub quiet: bool,
     /// All classes but the one that goes before all others are paused.
     paused: bool,
-    /// Whether it is under flow control, which is notified of every departure.
-    obeys: bool,
+    departures: Departures,
     /// The first two classes; the second one is unused if there is one class.
     two: [Class; 2],
 }
@@ -108,6 +108,17 @@ enum Discipline {
     Strict,
     /// By deficit round robin, behind a class that goes before all others if there is one.
     Several,
+}
+
+/// Which departures are events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Departures {
+    /// All: a shared buffer or flow control is notified.
+    Events,
+    /// Those for which a packet waits.
+    EventsIfAwaited,
+    /// None: they are carried out later, see [`Fabric::with_late_departures`](crate::Fabric::with_late_departures).
+    Late,
 }
 
 const NO_PRIORITY: u8 = u8::MAX;
@@ -157,7 +168,10 @@ impl QueuedPort {
             marks_behind: config.marks_behind,
             quiet: port.is_quiet(),
             paused: false,
-            obeys: false,
+            departures: match config.pool {
+                Some(_) => Departures::Events,
+                None => Departures::EventsIfAwaited,
+            },
             two: [&classes[0], classes.get(1).unwrap_or(&classes[0])].map(Class::new),
         }
     }
@@ -234,7 +248,6 @@ impl QueuedPort {
     /// time of its departure, or of the departure before it, if that is an event from now on.
     #[inline]
     pub fn admit(&mut self, now: Time, packet: Packet, pool: Option<&mut Pool>) -> [Option<Time>; 2] {
-        let shared = pool.is_some() || self.obeys;
         if let Some(pool) = pool {
             pool.used += u64::from(packet.bytes);
         }
@@ -244,18 +257,17 @@ impl QueuedPort {
                 self.push(packet);
                 return [None; 2];
             }
-            self.awaited = shared;
-            return [Some(self.transmit(now, packet)), shared.then_some(self.departure)];
+            self.awaited = self.departures == Departures::Events;
+            return [Some(self.transmit(now, packet)), self.awaited.then_some(self.departure)];
         }
         self.push(packet);
-        let awaited = std::mem::replace(&mut self.awaited, true);
-        [None, (!awaited).then_some(self.departure)]
+        let awaited = std::mem::replace(&mut self.awaited, self.departures != Departures::Late);
+        [None, (self.awaited && !awaited).then_some(self.departure)]
     }
 
     /// The packet in transmission has left. Returns the packet that is in transmission now.
     #[inline]
     pub fn depart(&mut self, now: Time, pool: Option<&mut Pool>) -> Option<Begun> {
-        let shared = pool.is_some() || self.obeys;
         if let Some(pool) = pool {
             pool.used -= u64::from(self.sending.bytes);
         }
@@ -263,7 +275,11 @@ impl QueuedPort {
             Discipline::Strict => self.take_strictly(),
             Discipline::Several => self.dequeue(),
         };
-        self.awaited = next.is_some() && (self.waits != 0 || shared);
+        self.awaited = match self.departures {
+            Departures::Events => next.is_some(),
+            Departures::EventsIfAwaited => self.waits != 0 && next.is_some(),
+            Departures::Late => false,
+        };
         let packet = next?;
         let arrival = self.transmit(now, packet);
         Some(Begun { packet, arrival, departure: self.awaited.then_some(self.departure) })

@@ -40,6 +40,9 @@ impl<P: Copy> Fabric<P> {
         if entity < ARRIVALS {
             return self.prefetch_queued_port(entity);
         }
+        if self.waits_late(entity - ARRIVALS) {
+            self.prefetch_queued_port(entity - ARRIVALS);
+        }
         let packet = self.packets.get(id);
         let next = match packet.next {
             port @ ..=LAST_PORT => {

@@ -13,6 +13,9 @@ impl<P: Copy> Fabric<P> {
     /// hops through plain ports stay as short as they are.
     #[inline(never)]
     pub(super) fn enter_queued_port(&mut self, number: u32, place: usize, id: u32) -> Entry {
+        if self.queued_ports[place].overdue(self.now).is_some() {
+            self.catch_up(number);
+        }
         let packet = self.packets.get_mut(id);
         let (next, header) = (packet.next, &mut packet.header);
         let (port, queued) = (&mut self.ports[number as usize], &mut self.queued_ports[place]);
@@ -59,8 +62,10 @@ impl<P: Copy> Fabric<P> {
             if queued.marks_behind {
                 self.mark_behind(number, place);
             }
-            self.write_hop(number, id);
+            self.write_hop(number, id, self.now);
             self.leave(number, id, time, crosses);
+        } else if queued.waits_late() {
+            self.note_late(number);
         }
         if let Some(time) = departure {
             self.queue.push(Event { time, entity: number, id: 0 });
@@ -82,7 +87,7 @@ impl<P: Copy> Fabric<P> {
         let queued = &mut self.queued_ports[self.queued_of[number as usize] as usize];
         let pool = queued.pool().map(|p| &mut self.pools[p as usize]);
         if let Some(next) = queued.depart(self.now, pool) {
-            self.begin(number, next);
+            self.begin(number, next, self.now);
         }
         if self.flags.is_some() {
             self.flag_server(number);
@@ -110,9 +115,9 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// A packet that has waited in a queued port begins to leave it.
+    /// At `now`, which may be over, a packet that has waited in a queued port begins to leave it.
     #[inline]
-    pub(super) fn begin(&mut self, number: u32, begun: Begun) {
+    pub(super) fn begin(&mut self, number: u32, begun: Begun, now: Time) {
         let Begun { packet, mut arrival, departure } = begun;
         let place = self.queued_of[number as usize] as usize;
         let queued = &self.queued_ports[place];
@@ -127,7 +132,7 @@ impl<P: Copy> Fabric<P> {
             (arrival, crosses) = (port.processed(arrival), port.crosses());
         }
         self.count_begin(number);
-        self.write_hop(number, packet.id);
+        self.write_hop(number, packet.id, now);
         self.leave(number, packet.id, arrival, crosses);
         if let Some(time) = departure {
             self.queue.push(Event { time, entity: number, id: 0 });
@@ -149,6 +154,7 @@ impl<P: Copy> Fabric<P> {
     /// If the port is not queued, or the rate is 0.
     pub fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
         let queued = self.ports[port as usize].queued().expect("a rate that changes needs a queued port");
+        self.catch_up_any(port);
         self.queued_ports[queued].set_rate(rate);
         if let Some(forwarding) = &mut self.forwarding {
             forwarding.set_rate(port, rate);
@@ -163,6 +169,7 @@ impl<P: Copy> Fabric<P> {
     /// If the port is not queued.
     pub fn set_link(&mut self, port: u32, up: bool) {
         let queued = self.ports[port as usize].queued().expect("a link that fails needs a queued port");
+        self.catch_up_any(port);
         let queued = &mut self.queued_ports[queued];
         if let Some(forwarding) = &mut self.forwarding {
             forwarding.set_link(port, up);

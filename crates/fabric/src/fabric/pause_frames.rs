@@ -69,7 +69,7 @@ impl<P: Copy> Fabric<P> {
         }
         own.end_pause(self.now);
         if let Some(next) = queued.resume(self.now) {
-            self.begin(port, next);
+            self.begin(port, next, self.now);
         }
     }
 

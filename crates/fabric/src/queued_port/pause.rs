@@ -2,7 +2,7 @@
 
 use tresse_units::Time;
 
-use super::{Begun, Discipline, NO_POOL, Packet, QueuedPort};
+use super::{Begun, Departures, Discipline, NO_POOL, Packet, QueuedPort};
 
 impl QueuedPort {
     /// Puts it under flow control.
@@ -15,7 +15,7 @@ impl QueuedPort {
             "one class is paused, the other goes first"
         );
         assert!(self.pool == NO_POOL, "flow control has a buffer of its own");
-        self.obeys = true;
+        self.departures = Departures::Events;
     }
 
     /// From the end of the packet in transmission on, only the class that goes before all others sends.
