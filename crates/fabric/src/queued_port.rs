@@ -266,7 +266,7 @@ impl QueuedPort {
     }
 
     /// The packet in transmission has left. Returns the packet that is in transmission now.
-    #[inline]
+    #[inline(always)]
     pub fn depart(&mut self, now: Time, pool: Option<&mut Pool>) -> Option<Begun> {
         if let Some(pool) = pool {
             pool.used -= u64::from(self.sending.bytes);

@@ -13,6 +13,13 @@ impl<P: Copy> Fabric<P> {
     /// hops through plain ports stay as short as they are.
     #[inline(never)]
     pub(super) fn enter_queued_port(&mut self, number: u32, place: usize, id: u32) -> Entry {
+        let packet = self.packets.get_mut(id);
+        if let Some(time) = self.queued_ports[place].admit_at_once(self.now, id, &packet.header) {
+            self.ports[number as usize].count_bytes(packet.header.bytes.into());
+            self.hops += 1;
+            self.write_hop(number, id, self.now);
+            return Entry::Arrives(time);
+        }
         if self.queued_ports[place].overdue(self.now).is_some() {
             self.catch_up(number);
         }
@@ -116,7 +123,7 @@ impl<P: Copy> Fabric<P> {
     }
 
     /// At `now`, which may be over, a packet that has waited in a queued port begins to leave it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn begin(&mut self, number: u32, begun: Begun, now: Time) {
         let Begun { packet, mut arrival, departure } = begun;
         let place = self.queued_of[number as usize] as usize;

@@ -2,7 +2,8 @@
 
 use tresse_units::Time;
 
-use super::{Departures, Discipline, QueuedPort};
+use super::{Departures, Discipline, Packet, QueuedPort};
+use crate::packet::Header;
 
 impl QueuedPort {
     /// From now on departures are late, if only the port itself depends on them.
@@ -11,6 +12,18 @@ impl QueuedPort {
         if is_alone && self.discipline == Discipline::Strict {
             self.departures = Departures::Late;
         }
+    }
+
+    /// When a packet that enters now reaches the far end, if departures are late and the link is idle: then it is
+    /// neither dropped nor trimmed, nor marked for what waits.
+    #[inline]
+    pub fn admit_at_once(&mut self, now: Time, id: u32, header: &Header) -> Option<Time> {
+        let is_idle = self.departure <= now && self.waits == 0;
+        if !(is_idle && self.up && self.departures == Departures::Late) {
+            return None;
+        }
+        let packet = Packet { id, bytes: header.bytes, class: self.class(header) };
+        Some(self.transmit(now, packet))
     }
 
     /// Whether its departures are late, and a packet waits.
