@@ -53,7 +53,7 @@ pub enum Balancing {
 /// The memory of the switches' balancers.
 #[derive(Debug)]
 pub(crate) struct Chooser {
-    balancing: Balancing,
+    pub balancing: Balancing,
     /// By node.
     salts: Vec<u32>,
     /// By node.

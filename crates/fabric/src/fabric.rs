@@ -4,6 +4,7 @@ mod ahead;
 mod deadlock;
 mod empty_path;
 mod feedback;
+mod late;
 mod links;
 mod parts;
 mod pause_frames;
@@ -87,6 +88,8 @@ pub struct Fabric<P> {
     queued_ports: Vec<QueuedPort>,
     /// By port: its place among the queued ones, [`NOT_QUEUED`] if it has none; empty if no port is queued.
     queued_of: Vec<u32>,
+    /// A bit for each port: its departures are late, and packets wait in it. Empty if no departures are late.
+    late: Vec<u64>,
     pools: Vec<Pool>,
     flags: Option<FlagConfig>,
     /// When HOLNET's balancers update their shares next.
@@ -136,6 +139,7 @@ impl<P: Copy> Fabric<P> {
             forwarding: None,
             queued_ports: Vec::new(),
             queued_of: Vec::new(),
+            late: Vec::new(),
             pools: Vec::new(),
             flags: None,
             next_update: NEVER,
@@ -266,7 +270,7 @@ impl<P: Copy> Fabric<P> {
         if let Some(telemetry) = &mut self.telemetry {
             telemetry.begin(id);
         }
-        match self.enter(port, id) {
+        match self.enter::<true>(port, id) {
             Entry::Arrives(time) => self.queue.push(Event { time, entity: ARRIVALS | port, id }),
             Entry::Settled => {}
             Entry::Dropped => {
@@ -285,7 +289,7 @@ impl<P: Copy> Fabric<P> {
     #[inline]
     pub fn advance(&mut self, limit: Time, soon: impl Fn(&P) -> *const u8) -> Option<Arrival<P>> {
         if self.queued_of.is_empty() {
-            return self.advance_with(limit, |own| own.prefetch(&soon));
+            return self.advance_with::<false>(limit, |own| own.prefetch(&soon));
         }
         self.advance_queued(limit, soon)
     }
@@ -293,18 +297,23 @@ impl<P: Copy> Fabric<P> {
     /// The same where ports are queued. Out of line, so that hops through plain ports stay as short as they are.
     #[inline(never)]
     fn advance_queued(&mut self, limit: Time, soon: impl Fn(&P) -> *const u8) -> Option<Arrival<P>> {
-        self.advance_with(limit, |own| own.prefetch_queued(&soon))
+        self.advance_with::<true>(limit, |own| own.prefetch_queued(&soon))
     }
 
+    /// `QUEUED`: whether some ports may be queued.
     #[inline(always)]
-    fn advance_with(&mut self, limit: Time, prefetch: impl Fn(&Self)) -> Option<Arrival<P>> {
+    fn advance_with<const QUEUED: bool>(
+        &mut self,
+        limit: Time,
+        prefetch: impl Fn(&Self),
+    ) -> Option<Arrival<P>> {
         if let Some(id) = self.spilt.pop() {
             return Some(Arrival::Dropped(self.packets.remove(id)));
         }
         while let Some(event) = self.queue.pop_until(limit) {
             self.set_now(event.time);
             prefetch(self);
-            let arrival = self.handle(event);
+            let arrival = self.handle::<QUEUED>(event);
             if arrival.is_some() {
                 return arrival;
             }
@@ -314,10 +323,13 @@ impl<P: Copy> Fabric<P> {
 
     /// One event: the packet that has arrived at the end of its route, or was dropped.
     #[inline(always)]
-    fn handle(&mut self, event: Event) -> Option<Arrival<P>> {
+    fn handle<const QUEUED: bool>(&mut self, event: Event) -> Option<Arrival<P>> {
         if event.entity < ARRIVALS {
             self.depart(event.entity, event.id);
             return None;
+        }
+        if QUEUED && self.waits_late(event.entity - ARRIVALS) {
+            self.catch_up(event.entity - ARRIVALS);
         }
         let packet = self.packets.get_mut(event.id);
         let mut next = packet.next;
@@ -336,7 +348,7 @@ impl<P: Copy> Fabric<P> {
             packet.next = self.routes[packet.cursor as usize];
             packet.cursor += 1;
         }
-        match self.enter(next, event.id) {
+        match self.enter::<QUEUED>(next, event.id) {
             Entry::Arrives(time) => self.queue.push(Event { time, entity: ARRIVALS | next, id: event.id }),
             Entry::Settled => {}
             Entry::Dropped => return Some(Arrival::Dropped(self.packets.remove(event.id))),
@@ -346,13 +358,17 @@ impl<P: Copy> Fabric<P> {
 
     /// A packet enters a port. This runs once per hop, and a call would take a twentieth of an event's time.
     #[inline(always)]
-    fn enter(&mut self, number: u32, id: u32) -> Entry {
+    fn enter<const QUEUED: bool>(&mut self, number: u32, id: u32) -> Entry {
+        // First of all, so that a packet of a queued port touches as little as possible of the plain one.
+        if QUEUED
+            && let Some(&place) = self.queued_of.get(number as usize)
+            && place != NOT_QUEUED
+        {
+            return self.enter_queued_port(number, place as usize, id);
+        }
         let header = &mut self.packets.get_mut(id).header;
         let port = &mut self.ports[number as usize];
         if port.must_examine(self.now) {
-            if let Some(queued) = port.queued() {
-                return self.enter_queued_port(number, queued, id);
-            }
             if !port.examine(self.now, header.bytes.into(), &mut header.ecn) {
                 return Entry::Dropped;
             }

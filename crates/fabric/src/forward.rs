@@ -150,6 +150,11 @@ impl Forwarding {
         }
     }
 
+    /// How nodes choose among several ports.
+    pub fn balancing(&self) -> Balancing {
+        self.chooser.balancing
+    }
+
     /// Links of the longest path from a node to a host.
     pub fn longest(&self) -> u32 {
         self.longest

@@ -6,6 +6,7 @@
 
 mod classes;
 mod config;
+mod late;
 mod look;
 mod pause;
 
@@ -36,14 +37,13 @@ impl Pool {
     }
 
     /// Whether a class that holds `held` bytes may take `bytes` more.
-    fn has_room(&self, held: u64, bytes: u32) -> bool {
+    fn has_room(&self, held: u64, bytes: u16) -> bool {
         let free = self.config.bytes - self.used;
         u64::from(bytes) <= free && u128::from(held) * 1000 < u128::from(self.config.alpha) * u128::from(free)
     }
 }
 
-/// A queued port. The fields that every packet touches come first, in one cache line; then its classes, the
-/// first two of them without a separate allocation.
+/// A queued port. The fields that every packet touches come first, in one cache line; then its classes, a line each.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct QueuedPort {
@@ -56,46 +56,83 @@ pub(crate) struct QueuedPort {
     begun: Time,
     /// The packet that is, or was last, in transmission.
     sending: Packet,
+    rare: Box<Rare>,
+    /// The shared buffer; [`NO_POOL`] if there is none.
+    pool: u32,
     /// The size to which packets are trimmed, bytes; 0 if none is trimmed.
     trim: u16,
-    /// The class that goes before all others; [`NO_PRIORITY`] if there is none.
-    first: u8,
+    /// The last class.
+    last: u8,
+    /// A bit for each class: packets wait in it. So no other class's memory is touched to find the next packet.
+    waits: u8,
     discipline: Discipline,
     up: bool,
+    /// The packet in transmission continues at the pace before the last change of the rate.
+    outdated: bool,
     /// Whether its departure is an event, because packets wait or a shared buffer must be notified.
     awaited: bool,
-    /// The class at the head of `active` has received its quantum for this round.
-    granted: bool,
     /// Packets are marked by what waits behind them when their transmission begins.
     pub marks_behind: bool,
     /// Its plain port loses no packets, averages no queue, and no host takes time.
     pub quiet: bool,
     /// All classes but the one that goes before all others are paused.
     paused: bool,
-    /// Whether it is under flow control, which is notified of every departure.
-    obeys: bool,
-    classes: SmallVec<[Class; 2]>,
-    /// If there are several classes: those with packets, in the order of service.
+    departures: Departures,
+    /// The first two classes; the second one is unused if there is one class.
+    two: [Class; 2],
+}
+
+const _: () = assert!(size_of::<QueuedPort>() == 3 * 64, "a cache line, and one for each of two classes");
+
+/// Data that few packets need, or none.
+#[derive(Debug)]
+struct Rare {
+    /// Under deficit round robin: the classes with packets, in the order of service.
     active: Order,
-    /// The shared buffer.
-    pool: Option<u32>,
-    /// The pace of the packet in transmission: the one at which it began.
-    sending_pace: Pace,
+    /// The class at the head of `active` has received its quantum for this round.
+    granted: bool,
+    /// The class that goes before all others; [`NO_PRIORITY`] if there is none.
+    first: u8,
     rate: BitsPerSecond,
+    /// If its rate has changed: the pace at which the packet in transmission then began.
+    old_pace: Pace,
+    marks: SmallVec<[ClassMark; 2]>,
+    /// The classes after the first two.
+    more: Box<[Class]>,
 }
 
 /// How the next packet is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Discipline {
-    /// There is one class.
-    One,
-    /// From the last of two classes as long as it has one, otherwise from the other.
-    PriorityOfTwo,
+    /// From the last of at most two classes as long as it has one, otherwise from the other.
+    Strict,
     /// By deficit round robin, behind a class that goes before all others if there is one.
     Several,
 }
 
+/// Which departures are events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Departures {
+    /// All: a shared buffer or flow control is notified.
+    Events,
+    /// Those for which a packet waits.
+    EventsIfAwaited,
+    /// None: they are carried out later, see [`Fabric::with_late_departures`](crate::Fabric::with_late_departures).
+    Late,
+}
+
 const NO_PRIORITY: u8 = u8::MAX;
+const NO_POOL: u32 = u32::MAX;
+
+/// A packet whose transmission begins.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Begun {
+    pub packet: Packet,
+    /// When it reaches the far end.
+    pub arrival: Time,
+    /// When it departs, if that is an event.
+    pub departure: Option<Time>,
+}
 
 impl QueuedPort {
     pub fn new(port: &PortConfig, config: &QueuedPortConfig) -> Self {
@@ -108,39 +145,47 @@ impl QueuedPort {
             pace,
             begun: 0,
             sending: Packet { id: 0, bytes: 0, class: 0 },
+            rare: Box::new(Rare {
+                active: Order::default(),
+                granted: false,
+                first: if config.priority { config.count - 1 } else { NO_PRIORITY },
+                rate: port.rate,
+                old_pace: pace,
+                marks: classes.iter().map(|class| class.mark).collect(),
+                more: classes.iter().skip(2).map(Class::new).collect(),
+            }),
+            pool: config.pool.unwrap_or(NO_POOL),
             trim: config.trim.unwrap_or(0),
-            first: if config.priority { config.count - 1 } else { NO_PRIORITY },
+            last: config.count - 1,
+            waits: 0,
             discipline: match (config.count, config.priority) {
-                (1, _) => Discipline::One,
-                (2, true) => Discipline::PriorityOfTwo,
+                (1, _) | (2, true) => Discipline::Strict,
                 _ => Discipline::Several,
             },
             up: true,
+            outdated: false,
             awaited: false,
-            granted: false,
             marks_behind: config.marks_behind,
             quiet: port.is_quiet(),
             paused: false,
-            obeys: false,
-            classes: classes.iter().map(|&config| Class::new(config)).collect(),
-            active: Order::default(),
-            pool: config.pool,
-            sending_pace: pace,
-            rate: port.rate,
+            departures: match config.pool {
+                Some(_) => Departures::Events,
+                None => Departures::EventsIfAwaited,
+            },
+            two: [&classes[0], classes.get(1).unwrap_or(&classes[0])].map(Class::new),
         }
     }
 
     /// Prefetches the memory that a packet will touch when it arrives or leaves.
     #[inline]
     pub fn prefetch(own: *const Self) {
-        (0..size_of::<Self>().div_ceil(64))
-            .for_each(|line| prefetch_line(own.cast::<u8>().wrapping_add(64 * line)));
+        (0..3).for_each(|line| prefetch_line(own.cast::<u8>().wrapping_add(64 * line)));
     }
 
     /// The shared buffer that it belongs to.
     #[inline]
     pub fn pool(&self) -> Option<u32> {
-        self.pool
+        (self.pool != NO_POOL).then_some(self.pool)
     }
 
     /// The pace of transmissions that begin now.
@@ -151,7 +196,7 @@ impl QueuedPort {
     /// The class that a packet waits in.
     #[inline]
     pub fn class(&self, header: &Header) -> u8 {
-        header.service().min(self.classes.len() as u8 - 1)
+        header.service().min(self.last)
     }
 
     /// The size in bytes to which it cuts a packet for which there is no room, if it does.
@@ -163,7 +208,7 @@ impl QueuedPort {
     /// queue is above the marking threshold.
     #[inline]
     pub fn meets(&self, now: Time, packet: Packet, pool: Option<&Pool>) -> Option<bool> {
-        let own = &self.classes[usize::from(packet.class)];
+        let own = self.class_of(packet.class);
         if pool.is_some_and(|pool| !pool.has_room(own.bytes, packet.bytes)) {
             return None;
         }
@@ -171,29 +216,31 @@ impl QueuedPort {
         if self.departure <= now && !self.paused {
             return Some(false);
         }
-        let limit = own.config.limit;
-        if limit != Threshold::UNLIMITED && self.length(packet.class, limit, now) >= limit.value() {
+        if own.limit != Threshold::UNLIMITED && self.is_at_least(packet.class, own.limit, 0, now) {
             return None;
         }
-        Some(!self.marks_behind && self.is_above(own, |mark| self.length(packet.class, mark, now)))
+        Some(
+            !self.marks_behind
+                && self.is_above(packet.class, |mark| self.is_at_least(packet.class, mark, 1, now)),
+        )
     }
 
-    /// Whether the waiting packets of a class, without the one in transmission, exceed the marking threshold.
-    pub fn is_above_behind(&self, class: u8) -> bool {
-        let own = &self.classes[usize::from(class)];
-        self.is_above(own, |mark| if mark.is_bytes() { own.bytes } else { own.queue.len() as u64 })
-    }
-
-    /// Whether a class's queue of this `length` is above its marking threshold.
+    /// Whether the packets that wait in the class of the one in transmission exceed the marking threshold.
     #[inline]
-    fn is_above(&self, own: &Class, length: impl Fn(Threshold) -> u64) -> bool {
-        match own.config.mark {
-            ClassMark::Above(Threshold::UNLIMITED) => false,
-            ClassMark::Above(mark) => length(mark) > mark.value(),
-            ClassMark::Share { rtt, lambda } => {
-                let share = self.share(own, rtt, lambda);
-                length(share) > share.value()
-            }
+    pub fn is_above_behind(&self) -> bool {
+        let own = self.class_of(self.sending.class);
+        self.is_above(self.sending.class, |mark| {
+            mark.value() < if mark.is_bytes() { own.bytes } else { own.queue.len() as u64 }
+        })
+    }
+
+    /// Whether a class's queue is above its marking threshold; `exceeds` says whether it is above a threshold.
+    #[inline]
+    fn is_above(&self, class: u8, exceeds: impl Fn(Threshold) -> bool) -> bool {
+        match self.class_of(class).mark {
+            Some(Threshold::UNLIMITED) => false,
+            Some(mark) => exceeds(mark),
+            None => exceeds(self.share(class)),
         }
     }
 
@@ -201,53 +248,49 @@ impl QueuedPort {
     /// time of its departure, or of the departure before it, if that is an event from now on.
     #[inline]
     pub fn admit(&mut self, now: Time, packet: Packet, pool: Option<&mut Pool>) -> [Option<Time>; 2] {
-        let awaited = std::mem::replace(&mut self.awaited, true);
-        let shared = pool.is_some() || self.obeys;
         if let Some(pool) = pool {
             pool.used += u64::from(packet.bytes);
         }
         if self.departure <= now {
             if self.holds(packet) {
                 self.awaited = false;
-                self.classes[usize::from(packet.class)].push(packet);
+                self.push(packet);
                 return [None; 2];
             }
-            self.awaited = shared;
-            return [Some(self.transmit(now, packet)), shared.then_some(self.departure)];
+            self.awaited = self.departures == Departures::Events;
+            return [Some(self.transmit(now, packet)), self.awaited.then_some(self.departure)];
         }
-        let own = &mut self.classes[usize::from(packet.class)];
-        if self.discipline == Discipline::Several && own.queue.is_empty() && packet.class != self.first {
-            self.active.push(packet.class.into());
-        }
-        own.push(packet);
-        [None, (!awaited).then_some(self.departure)]
+        self.push(packet);
+        let awaited = std::mem::replace(&mut self.awaited, self.departures != Departures::Late);
+        [None, (self.awaited && !awaited).then_some(self.departure)]
     }
 
-    /// The packet in transmission has left. Returns which packet is in transmission now and when it reaches
-    /// the far end; and when it departs, if that is an event.
-    #[inline]
-    pub fn depart(&mut self, now: Time, pool: Option<&mut Pool>) -> Option<(u32, Time, Option<Time>)> {
-        let shared = pool.is_some() || self.obeys;
+    /// The packet in transmission has left. Returns the packet that is in transmission now.
+    #[inline(always)]
+    pub fn depart(&mut self, now: Time, pool: Option<&mut Pool>) -> Option<Begun> {
         if let Some(pool) = pool {
             pool.used -= u64::from(self.sending.bytes);
         }
-        let (next, more) = match (self.discipline, &mut self.classes[..]) {
-            (Discipline::One, [only]) => (only.take(), !only.queue.is_empty()),
-            (Discipline::PriorityOfTwo, [last, first]) => {
-                let next = first.take().or_else(|| if self.paused { None } else { last.take() });
-                (next, !(first.queue.is_empty() && last.queue.is_empty()))
-            }
-            _ => (self.dequeue(), self.active.count > 0 || self.first_waits()),
+        let next = match self.discipline {
+            Discipline::Strict => self.take_strictly(),
+            Discipline::Several => self.dequeue(),
         };
-        self.awaited = next.is_some() && (more || shared);
-        let next = next?;
-        let far_end = self.transmit(now, next);
-        Some((next.id, far_end, self.awaited.then_some(self.departure)))
+        self.awaited = match self.departures {
+            Departures::Events => next.is_some(),
+            Departures::EventsIfAwaited => self.waits != 0 && next.is_some(),
+            Departures::Late => false,
+        };
+        let packet = next?;
+        let arrival = self.transmit(now, packet);
+        Some(Begun { packet, arrival, departure: self.awaited.then_some(self.departure) })
     }
 
     /// The rate changes; the packet in transmission continues at the old one.
     pub fn set_rate(&mut self, rate: BitsPerSecond) {
-        self.rate = rate;
+        if !std::mem::replace(&mut self.outdated, true) {
+            self.rare.old_pace = self.pace;
+        }
+        self.rare.rate = rate;
         self.pace = Pace::new(rate);
     }
 
@@ -261,7 +304,7 @@ impl QueuedPort {
     pub fn fail(&mut self, pool: Option<&mut Pool>, queued: &mut Vec<u32>) {
         self.up = false;
         let mut bytes = 0;
-        for class in &mut self.classes {
+        for class in self.two.iter_mut().chain(&mut self.rare.more) {
             bytes += class.bytes;
             queued.extend(class.queue.drain(..).map(|p| p.id));
             (class.bytes, class.deficit) = (0, 0);
@@ -269,8 +312,9 @@ impl QueuedPort {
         if let Some(pool) = pool {
             pool.used -= bytes;
         }
-        self.active = Order::default();
-        self.granted = false;
+        self.waits = 0;
+        self.rare.active = Order::default();
+        self.rare.granted = false;
     }
 
     /// Whether the link is up.
@@ -280,46 +324,102 @@ impl QueuedPort {
     }
 
     /// When the packet reaches the far end.
+    #[inline]
     fn transmit(&mut self, now: Time, packet: Packet) -> Time {
         self.sending = packet;
-        self.sending_pace = self.pace;
-        let time = self.pace.time(packet.bytes);
+        self.outdated = false;
+        let time = self.pace.time(packet.bytes.into());
         self.begun += time;
         self.departure = now + time;
         self.departure + self.delay
     }
 
-    /// Whether the class that goes before all others has packets.
-    fn first_waits(&self) -> bool {
-        self.classes.get(usize::from(self.first)).is_some_and(|class| !class.queue.is_empty())
+    /// The pace of the packet in transmission: the one at which it began.
+    #[inline]
+    fn sending_pace(&self) -> Pace {
+        if self.outdated { self.rare.old_pace } else { self.pace }
+    }
+
+    #[inline]
+    fn class_of(&self, class: u8) -> &Class {
+        match self.two.get(usize::from(class)) {
+            Some(own) => own,
+            None => &self.rare.more[usize::from(class) - 2],
+        }
+    }
+
+    #[inline]
+    fn class_mut(&mut self, class: u8) -> &mut Class {
+        match self.two.get_mut(usize::from(class)) {
+            Some(own) => own,
+            None => &mut self.rare.more[usize::from(class) - 2],
+        }
+    }
+
+    /// All classes; if there is one, also a second one that is always empty.
+    fn classes(&self) -> impl Iterator<Item = &Class> {
+        self.two.iter().chain(&self.rare.more)
+    }
+
+    /// Lets a packet wait.
+    #[inline]
+    fn push(&mut self, packet: Packet) {
+        let bit = 1 << packet.class;
+        if self.discipline == Discipline::Several && self.waits & bit == 0 && packet.class != self.rare.first
+        {
+            self.rare.active.push(packet.class);
+        }
+        self.waits |= bit;
+        self.class_mut(packet.class).push(packet);
+    }
+
+    /// The packet at the head of a class in which packets wait.
+    #[inline]
+    fn take(&mut self, class: u8) -> Option<Packet> {
+        let own = self.class_mut(class);
+        let packet = own.take();
+        if own.queue.is_empty() {
+            self.waits &= !(1 << class);
+        }
+        packet
+    }
+
+    /// The next packet of at most two classes.
+    #[inline]
+    fn take_strictly(&mut self) -> Option<Packet> {
+        let class = self.waits >> 1;
+        if self.waits == 0 || (class == 0 && self.paused) {
+            return None;
+        }
+        self.take(class)
     }
 
     /// The next packet: of the class that goes before all others, then by deficit round robin.
     fn dequeue(&mut self) -> Option<Packet> {
-        if let Some(first) = self.classes.get_mut(usize::from(self.first))
-            && let Some(packet) = first.take()
-        {
-            return Some(packet);
+        let first = self.rare.first;
+        if first != NO_PRIORITY && self.waits & (1 << first) != 0 {
+            return self.take(first);
         }
         loop {
-            let class = self.active.first()?;
-            let own = &mut self.classes[class];
-            if !std::mem::replace(&mut self.granted, true) {
-                own.deficit += u64::from(own.config.quantum);
+            let class = self.rare.active.first()?;
+            let granted = std::mem::replace(&mut self.rare.granted, true);
+            let own = self.class_mut(class);
+            if !granted {
+                own.deficit += u64::from(own.quantum);
             }
             let head = u64::from(own.queue.front().expect("an active class has packets").bytes);
             if head > own.deficit {
-                self.active.pop();
-                self.active.push(class);
-                self.granted = false;
+                self.rare.active.pop();
+                self.rare.active.push(class);
+                self.rare.granted = false;
                 continue;
             }
             own.deficit -= head;
-            let packet = own.take();
-            if own.queue.is_empty() {
-                own.deficit = 0;
-                self.active.pop();
-                self.granted = false;
+            let packet = self.take(class);
+            if self.waits & (1 << class) == 0 {
+                self.class_mut(class).deficit = 0;
+                self.rare.active.pop();
+                self.rare.granted = false;
             }
             return packet;
         }
@@ -327,27 +427,37 @@ impl QueuedPort {
 
     /// Bytes of the packet in transmission that are not yet on the wire, rounded up.
     fn rest(&self, now: Time) -> u64 {
-        self.sending_pace.bytes(self.departure.saturating_sub(now))
+        self.sending_pace().bytes(self.departure.saturating_sub(now))
     }
 
-    /// The length of a class's queue, in the unit of `threshold`.
+    /// Whether a class's queue is at least `threshold` and `more` long.
     #[inline]
-    fn length(&self, class: u8, threshold: Threshold, now: Time) -> u64 {
-        let own = &self.classes[usize::from(class)];
+    fn is_at_least(&self, class: u8, threshold: Threshold, more: u64, now: Time) -> bool {
+        let own = self.class_of(class);
+        let needed = threshold.value() + more;
         if !threshold.is_bytes() {
-            return own.queue.len() as u64;
+            return own.queue.len() as u64 >= needed;
         }
-        own.bytes + if self.sending.class == class { self.rest(now) } else { 0 }
+        // Far below, no division is needed for the rest of one packet, even at a rate at which a byte takes no time.
+        const LARGEST: u64 = 1 << 16;
+        own.bytes >= needed
+            || own.bytes + LARGEST >= needed
+                && self.sending.class == class
+                && own.bytes + self.rest(now) >= needed
     }
 
-    /// The marking threshold that follows from the share of the class `own`.
-    fn share(&self, own: &Class, rtt: Time, lambda: u32) -> Threshold {
+    /// The marking threshold that follows from a class's share.
+    fn share(&self, class: u8) -> Threshold {
+        let ClassMark::Share { rtt, lambda } = self.rare.marks[usize::from(class)] else {
+            unreachable!("its threshold depends on its share")
+        };
+        let own = self.class_of(class);
         let busy = |c: &&Class| !c.queue.is_empty();
-        let quanta: u64 = self.classes.iter().filter(busy).map(|c| u64::from(c.config.quantum)).sum();
-        let quantum = u64::from(own.config.quantum);
+        let quanta: u64 = self.classes().filter(busy).map(|c| u64::from(c.quantum)).sum();
+        let quantum = u64::from(own.quantum);
         // A class without packets is about to be busy.
         let quanta = if own.queue.is_empty() { quanta + quantum } else { quanta };
-        let product = u128::from(self.rate) * u128::from(rtt / 8) / u128::from(SECOND);
+        let product = u128::from(self.rare.rate) * u128::from(rtt / 8) / u128::from(SECOND);
         let bytes = product * u128::from(lambda) * u128::from(quantum) / u128::from(1000 * quanta);
         Threshold::bytes((bytes as u64).max(2 * 1500))
     }

@@ -5,7 +5,8 @@
 pub(crate) fn sort_words(words: &mut Vec<u64>) {
     match words.len() {
         0 | 1 => {}
-        2..=8 => sort_network::<8>(words),
+        2..=4 => sort_network::<4>(words),
+        5..=8 => sort_network::<8>(words),
         9..=16 => sort_network::<16>(words),
         _ => words.sort_unstable(),
     }

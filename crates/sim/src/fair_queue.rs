@@ -103,7 +103,7 @@ impl FairQueues {
 
     /// Lets a packet of the subflow `name` of the half in `slot` wait, if other packets wait or its port's link is
     /// busy. Returns how many bytes of the subflow then wait; `None` if this one may leave now.
-    fn push(&mut self, fabric: &Fabric<Wire>, name: Name, slot: u32, packet: Waiting) -> Option<u64> {
+    fn push(&mut self, fabric: &mut Fabric<Wire>, name: Name, slot: u32, packet: Waiting) -> Option<u64> {
         let place = self.place(packet.hop.port())?;
         let own = &mut self.ports[place];
         let free_at = fabric.free_at(own.port, packet.header.bytes.into());
@@ -164,7 +164,7 @@ impl Part {
         let subflow = wire.subflow & SUBFLOW;
         let packet = Waiting { hop, header, wire };
         let name = (half.id, subflow);
-        let Some(waiting) = self.fair_queues.push(&self.fabric, name, slot, packet) else { return false };
+        let Some(waiting) = self.fair_queues.push(&mut self.fabric, name, slot, packet) else { return false };
         if waiting >= half.sender.port_limit(subflow as usize) {
             half.sender.hold(subflow as usize, true);
         }

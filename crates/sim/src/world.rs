@@ -94,7 +94,7 @@ impl World {
 
     /// This fabric, without connections.
     pub fn on(fabric: Fabric<Wire>) -> Self {
-        Self::of(vec![Part::new(fabric, 0, 1)], None)
+        Self::of(vec![Part::new(fabric.with_late_departures(), 0, 1)], None)
     }
 
     /// The network of the fabrics that `make` returns, which are all equal, cut into parts that run on as many
@@ -316,7 +316,9 @@ impl World {
         if self.windows.is_some() {
             return self.advance_parts(until, budget);
         }
-        match self.parts[0].advance(until, budget) {
+        let turn = self.parts[0].advance(until, budget);
+        self.parts[0].fabric.settle(); // for those who look
+        match turn {
             Turn::Complete(slot) => Step::Finished(self.complete(0, slot)),
             Turn::Budget => Step::Budget,
             Turn::Reached => Step::Reached,

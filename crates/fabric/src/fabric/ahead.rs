@@ -40,6 +40,9 @@ impl<P: Copy> Fabric<P> {
         if entity < ARRIVALS {
             return self.prefetch_queued_port(entity);
         }
+        if self.waits_late(entity - ARRIVALS) {
+            self.prefetch_queued_port(entity - ARRIVALS);
+        }
         let packet = self.packets.get(id);
         let next = match packet.next {
             port @ ..=LAST_PORT => {
@@ -56,9 +59,10 @@ impl<P: Copy> Fabric<P> {
             Some(port) => {
                 let line: *const u8 = self.ports.as_ptr().wrapping_add(port as usize).cast();
                 prefetch_line(line);
-                prefetch_line(line.wrapping_add(64));
                 if self.queued_of.get(port as usize).is_some_and(|&place| place != NOT_QUEUED) {
                     self.prefetch_queued_port(port);
+                } else {
+                    prefetch_line(line.wrapping_add(64));
                 }
             }
             None => {

@@ -6,16 +6,26 @@ use super::{END, Entry, Fabric, GONE};
 use crate::entity::ARRIVALS;
 use crate::packet::Ecn;
 use crate::queue::Event;
-use crate::queued_port::Packet;
+use crate::queued_port::{Begun, Packet};
 
 impl<P: Copy> Fabric<P> {
-    /// A packet enters a queued port. Out of line, as [`Self::depart`] is, so that hops through plain
-    /// ports stay as short as they are.
+    /// A packet enters a queued port, which has this `place` among them. Out of line, as [`Self::depart`] is, so that
+    /// hops through plain ports stay as short as they are.
     #[inline(never)]
-    pub(super) fn enter_queued_port(&mut self, number: u32, queued: usize, id: u32) -> Entry {
-        let leads_to_host = self.leads_to_host(number, self.packets.get(id).next);
-        let header = &mut self.packets.get_mut(id).header;
-        let (port, queued) = (&mut self.ports[number as usize], &mut self.queued_ports[queued]);
+    pub(super) fn enter_queued_port(&mut self, number: u32, place: usize, id: u32) -> Entry {
+        let packet = self.packets.get_mut(id);
+        if let Some(time) = self.queued_ports[place].admit_at_once(self.now, id, &packet.header) {
+            self.ports[number as usize].count_bytes(packet.header.bytes.into());
+            self.hops += 1;
+            self.write_hop(number, id, self.now);
+            return Entry::Arrives(time);
+        }
+        if self.queued_ports[place].overdue(self.now).is_some() {
+            self.catch_up(number);
+        }
+        let packet = self.packets.get_mut(id);
+        let (next, header) = (packet.next, &mut packet.header);
+        let (port, queued) = (&mut self.ports[number as usize], &mut self.queued_ports[place]);
         if !queued.is_up() {
             port.count_lost(1);
             return Entry::Dropped;
@@ -31,14 +41,14 @@ impl<P: Copy> Fabric<P> {
                 port.red_signals(length, queued.idle(self.now), queued.pace())
             });
         }
-        let mut packet = Packet { id, bytes: header.bytes.into(), class: queued.class(header) };
+        let mut packet = Packet { id, bytes: header.bytes, class: queued.class(header) };
         let mut pool = queued.pool().map(|p| &mut self.pools[p as usize]);
         let refused = self.pfc.as_mut().is_some_and(|pfc| pfc.refuses(number, &packet));
         let mut meets = if refused { None } else { queued.meets(self.now, packet, pool.as_deref()) };
         let trimmed = meets.is_none().then(|| queued.trims(header)).flatten();
         if let Some(bytes) = trimmed {
-            header.trim(bytes, leads_to_host);
-            packet = Packet { id, bytes: bytes.into(), class: queued.class(header) };
+            header.trim(bytes, self.forwarding.as_ref().map_or(next == END, |own| own.leads_to_host(number)));
+            packet = Packet { id, bytes, class: queued.class(header) };
             meets = queued.meets(self.now, packet, pool.as_deref());
         }
         let Some(above) = meets else {
@@ -50,17 +60,19 @@ impl<P: Copy> Fabric<P> {
         } else if (red || above) && !port.signal(&mut header.ecn) {
             return Entry::Dropped;
         }
-        port.count_bytes(packet.bytes);
+        port.count_bytes(packet.bytes.into());
         self.hops += 1;
         let [arrival, departure] = queued.admit(self.now, packet, pool.take());
         if let Some(time) = arrival {
             let time = if queued.quiet { time } else { port.processed(time) };
             let crosses = port.crosses();
             if queued.marks_behind {
-                self.mark_behind(number, id);
+                self.mark_behind(number, place);
             }
-            self.write_hop(number, id);
+            self.write_hop(number, id, self.now);
             self.leave(number, id, time, crosses);
+        } else if queued.waits_late() {
+            self.note_late(number);
         }
         if let Some(time) = departure {
             self.queue.push(Event { time, entity: number, id: 0 });
@@ -70,15 +82,6 @@ impl<P: Copy> Fabric<P> {
             self.flag_server(number);
         }
         Entry::Settled
-    }
-
-    /// Whether a port is the last one before a packet's destination; `next` is the entry there in the table
-    /// of routes.
-    fn leads_to_host(&self, number: u32, next: u32) -> bool {
-        match &self.forwarding {
-            Some(forwarding) => forwarding.leads_to_host(number),
-            None => next == END,
-        }
     }
 
     /// An event of a queued port: the packet that it transmitted has left, or it receives a pause frame.
@@ -91,7 +94,7 @@ impl<P: Copy> Fabric<P> {
         let queued = &mut self.queued_ports[self.queued_of[number as usize] as usize];
         let pool = queued.pool().map(|p| &mut self.pools[p as usize]);
         if let Some(next) = queued.depart(self.now, pool) {
-            self.begin(number, next);
+            self.begin(number, next, self.now);
         }
         if self.flags.is_some() {
             self.flag_server(number);
@@ -101,43 +104,49 @@ impl<P: Copy> Fabric<P> {
     /// Marks the packet whose transmission begins by what waits behind it, if it is ECN-capable: the signal
     /// is younger by the time that the packet has waited. RED then averages the queue that departing packets
     /// leave behind.
-    #[inline(never)]
-    fn mark_behind(&mut self, number: u32, id: u32) {
-        let header = &mut self.packets.get_mut(id).header;
+    #[inline]
+    fn mark_behind(&mut self, number: u32, place: usize) {
+        let queued = &self.queued_ports[place];
+        let above = queued.is_above_behind();
+        if queued.quiet && !above {
+            return; // without a look at the packet, which has left the cache while it waited
+        }
         let port = &mut self.ports[number as usize];
-        let queued = &self.queued_ports[self.queued_of[number as usize] as usize];
         let red = port.averages().is_some_and(|bytes| {
             let length = if bytes { queued.waiting_bytes() } else { queued.waiting() };
             port.red_signals(length, 0, queued.pace())
         });
-        if header.ecn == Ecn::Ect && (red || queued.is_above_behind(queued.class(header))) {
-            port.signal(&mut header.ecn);
+        let ecn = &mut self.packets.get_mut(queued.sending().id).header.ecn;
+        if *ecn == Ecn::Ect && (red || above) {
+            port.signal(ecn);
         }
     }
 
-    /// A packet that has waited in a queued port begins to leave it.
-    #[inline]
-    pub(super) fn begin(&mut self, number: u32, (id, arrival, departure): (u32, Time, Option<Time>)) {
-        // The plain port of a quiet queued port matters only for a cut.
-        let queued = &self.queued_ports[self.queued_of[number as usize] as usize];
+    /// At `now`, which may be over, a packet that has waited in a queued port begins to leave it.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, number: u32, begun: Begun, now: Time) {
+        let Begun { packet, mut arrival, departure } = begun;
+        let place = self.queued_of[number as usize] as usize;
+        let queued = &self.queued_ports[place];
         let quiet = queued.quiet;
         if queued.marks_behind {
-            self.mark_behind(number, id);
+            self.mark_behind(number, place);
         }
-        let mut time = arrival;
         let mut crosses = false;
+        // The plain port of a quiet queued port matters only for a cut.
         if !quiet || self.part.is_some() {
             let port = &mut self.ports[number as usize];
-            (time, crosses) = (port.processed(arrival), port.crosses());
+            (arrival, crosses) = (port.processed(arrival), port.crosses());
         }
         self.count_begin(number);
-        self.write_hop(number, id);
-        self.leave(number, id, time, crosses);
+        self.write_hop(number, packet.id, now);
+        self.leave(number, packet.id, arrival, crosses);
         if let Some(time) = departure {
             self.queue.push(Event { time, entity: number, id: 0 });
         }
     }
 
+    #[inline]
     fn leave(&mut self, port: u32, id: u32, time: Time, crosses: bool) {
         if crosses {
             self.hand_over(port, id, time);
@@ -152,6 +161,7 @@ impl<P: Copy> Fabric<P> {
     /// If the port is not queued, or the rate is 0.
     pub fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
         let queued = self.ports[port as usize].queued().expect("a rate that changes needs a queued port");
+        self.catch_up_any(port);
         self.queued_ports[queued].set_rate(rate);
         if let Some(forwarding) = &mut self.forwarding {
             forwarding.set_rate(port, rate);
@@ -166,6 +176,7 @@ impl<P: Copy> Fabric<P> {
     /// If the port is not queued.
     pub fn set_link(&mut self, port: u32, up: bool) {
         let queued = self.ports[port as usize].queued().expect("a link that fails needs a queued port");
+        self.catch_up_any(port);
         let queued = &mut self.queued_ports[queued];
         if let Some(forwarding) = &mut self.forwarding {
             forwarding.set_link(port, up);

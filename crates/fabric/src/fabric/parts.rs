@@ -162,7 +162,7 @@ impl<P: Copy> Fabric<P> {
         let event = self.queue.pop_until(limit)?;
         self.set_now(event.time);
         self.prefetch(&soon);
-        self.handle(event)
+        self.handle::<true>(event)
     }
 
     /// The part in which a packet's route ends.

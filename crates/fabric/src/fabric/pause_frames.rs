@@ -69,7 +69,7 @@ impl<P: Copy> Fabric<P> {
         }
         own.end_pause(self.now);
         if let Some(next) = queued.resume(self.now) {
-            self.begin(port, next);
+            self.begin(port, next, self.now);
         }
     }
 
@@ -85,8 +85,8 @@ impl<P: Copy> Fabric<P> {
         queued.end_pause();
         let of = |&id: &u32| {
             let header = &self.packets.get(id).header;
-            let packet = Packet { id, bytes: header.bytes.into(), class: queued.class(header) };
-            Some((pfc.ingress(port, &packet)?, packet.bytes))
+            let packet = Packet { id, bytes: header.bytes, class: queued.class(header) };
+            Some((pfc.ingress(port, &packet)?, packet.bytes.into()))
         };
         let gone: Vec<(u32, u32)> = self.spilt[spilt..].iter().filter_map(of).collect();
         for (ingress, bytes) in gone {

@@ -165,7 +165,8 @@ impl Pfc {
 
     /// A packet begins to leave `port`.
     fn begin(&mut self, port: u32, packet: &Packet) {
-        self.ports[port as usize].sending = self.ingress(port, packet).map(|from| (from, packet.bytes));
+        self.ports[port as usize].sending =
+            self.ingress(port, packet).map(|from| (from, packet.bytes.into()));
         self.place(packet.id, port);
     }
 

@@ -85,8 +85,16 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// A packet begins to leave a queued port.
-    pub(super) fn write_hop(&mut self, number: u32, id: u32) {
+    /// A packet begins to leave a queued port at `now`.
+    #[inline]
+    pub(super) fn write_hop(&mut self, number: u32, id: u32, now: Time) {
+        if self.telemetry.is_some() {
+            self.write_telemetry(number, id, now);
+        }
+    }
+
+    #[inline(never)]
+    fn write_telemetry(&mut self, number: u32, id: u32, now: Time) {
         let Some(telemetry) = &mut self.telemetry else { return };
         if !self.packets.get(id).header.is_sprayed() {
             return;
@@ -96,6 +104,6 @@ impl<P: Copy> Fabric<P> {
         let queued = &self.queued_ports[queued];
         let queue = queued.waiting_bytes();
         let bytes = port.counters().bytes - queue;
-        telemetry.write(id, Hop { bytes, time: self.now, queue, rate: queued.rate() });
+        telemetry.write(id, Hop { bytes, time: now, queue, rate: queued.rate() });
     }
 }

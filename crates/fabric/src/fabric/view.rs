@@ -40,7 +40,8 @@ impl<P: Copy> Fabric<P> {
 
     /// When a port's link would be free for a packet of `bytes`, if nothing else entered the port before; now, if it is
     /// free. A port that is paused is worth asking again then. A failed link is free: it loses what it gets.
-    pub fn free_at(&self, port: u32, bytes: u32) -> Time {
+    pub fn free_at(&mut self, port: u32, bytes: u32) -> Time {
+        self.catch_up_any(port);
         let plain = &self.ports[port as usize];
         match plain.queued() {
             None => plain.busy_until().max(self.now),

@@ -2,25 +2,32 @@
 
 use std::collections::VecDeque;
 
-use super::config::ClassConfig;
+use super::config::{ClassConfig, ClassMark};
+use crate::threshold::Threshold;
 
-/// A class of a port. Its queue comes first, because every packet uses it.
+/// A class of a port: one cache line.
 #[derive(Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Class {
     pub queue: VecDeque<Packet>,
     /// The bytes of its packets.
     pub bytes: u64,
-    pub config: ClassConfig,
+    pub limit: Threshold,
+    /// The threshold of [`ClassMark::Above`]; `None` for a share, whose numbers are with the rarely used data.
+    pub mark: Option<Threshold>,
+    pub quantum: u32,
     /// The bytes that it may send before its next quantum.
     pub deficit: u64,
 }
 
-/// A packet that waits or is in transmission.
+const _: () = assert!(size_of::<Class>() == 64, "one cache line");
+
+/// A packet that waits or is in transmission. What a departure needs is here, so that it does not touch the packet
+/// itself.
 #[derive(Debug, Clone, Copy)]
 pub struct Packet {
     pub id: u32,
-    pub bytes: u32,
+    pub bytes: u16,
     /// Its class's place.
     pub class: u8,
 }
@@ -33,12 +40,12 @@ pub struct Order {
 }
 
 impl Order {
-    pub fn first(self) -> Option<usize> {
-        (self.count > 0).then_some((self.word & 0xff) as usize)
+    pub fn first(self) -> Option<u8> {
+        (self.count > 0).then_some((self.word & 0xff) as u8)
     }
 
-    pub fn push(&mut self, class: usize) {
-        self.word |= (class as u64) << (8 * self.count);
+    pub fn push(&mut self, class: u8) {
+        self.word |= u64::from(class) << (8 * self.count);
         self.count += 1;
     }
 
@@ -50,8 +57,13 @@ impl Order {
 
 impl Class {
     /// Without packets.
-    pub fn new(config: ClassConfig) -> Self {
-        Self { queue: VecDeque::new(), bytes: 0, config, deficit: 0 }
+    pub fn new(config: &ClassConfig) -> Self {
+        let mark = match config.mark {
+            ClassMark::Above(mark) => Some(mark),
+            ClassMark::Share { .. } => None,
+        };
+        let ClassConfig { quantum, limit, .. } = *config;
+        Self { queue: VecDeque::new(), bytes: 0, limit, mark, quantum, deficit: 0 }
     }
 
     /// Adds a packet at the end.

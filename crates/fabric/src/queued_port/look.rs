@@ -27,12 +27,12 @@ impl QueuedPort {
 
     /// Packets that wait, of all classes.
     pub fn waiting(&self) -> u64 {
-        self.classes.iter().map(|c| c.queue.len() as u64).sum()
+        self.classes().map(|c| c.queue.len() as u64).sum()
     }
 
     /// Bytes that wait, of all classes.
     pub fn waiting_bytes(&self) -> u64 {
-        self.classes.iter().map(|c| c.bytes).sum()
+        self.classes().map(|c| c.bytes).sum()
     }
 
     /// Bytes that wait or are not yet on the wire, of all classes.
@@ -42,25 +42,25 @@ impl QueuedPort {
 
     /// The rate of transmissions that begin now, bit/s.
     pub fn rate(&self) -> BitsPerSecond {
-        self.rate
+        self.rare.rate
     }
 
     /// Until when a class's queue is long enough to keep `flag` up, if nothing arrives, leaves or fails; not
     /// later than now if no queue is.
     pub fn congested_until(&self, now: Time, flag: &Flag) -> Time {
         let until = |(number, class): (usize, &Class)| {
-            let threshold = flag.threshold(class.config.limit);
+            let threshold = flag.threshold(class.limit);
             if !threshold.is_bytes() {
                 return if class.queue.len() as u64 >= threshold.value() { NEVER } else { 0 };
             }
             let Some(needed @ 1..) = threshold.value().checked_sub(class.bytes) else { return NEVER };
             // The missing bytes may still be in transmission.
             if self.departure > now && usize::from(self.sending.class) == number {
-                self.departure.saturating_sub(self.sending_pace.total(needed - 1))
+                self.departure.saturating_sub(self.sending_pace().total(needed - 1))
             } else {
                 0
             }
         };
-        self.classes.iter().enumerate().map(until).max().unwrap_or(0)
+        self.classes().enumerate().map(until).max().unwrap_or(0)
     }
 }

@@ -2,7 +2,7 @@
 
 use tresse_units::Time;
 
-use super::{Discipline, Packet, QueuedPort};
+use super::{Begun, Departures, Discipline, NO_POOL, Packet, QueuedPort};
 
 impl QueuedPort {
     /// Puts it under flow control.
@@ -10,9 +10,12 @@ impl QueuedPort {
     /// # Panics
     /// If it does not have two classes, or none goes before the other, or it is in a shared buffer.
     pub fn obey(&mut self) {
-        assert!(self.discipline == Discipline::PriorityOfTwo, "one class is paused, the other goes first");
-        assert!(self.pool.is_none(), "flow control has a buffer of its own");
-        self.obeys = true;
+        assert!(
+            self.discipline == Discipline::Strict && self.last == 1,
+            "one class is paused, the other goes first"
+        );
+        assert!(self.pool == NO_POOL, "flow control has a buffer of its own");
+        self.departures = Departures::Events;
     }
 
     /// From the end of the packet in transmission on, only the class that goes before all others sends.
@@ -26,14 +29,14 @@ impl QueuedPort {
     }
 
     /// The port continues, in the same way as [`Self::depart`] if it has been idle.
-    pub fn resume(&mut self, now: Time) -> Option<(u32, Time, Option<Time>)> {
+    pub fn resume(&mut self, now: Time) -> Option<Begun> {
         self.paused = false;
         (self.departure <= now).then(|| self.depart(now, None)).flatten()
     }
 
     /// The packets of the class that is paused, if it is.
     pub fn paused(&self) -> Option<impl Iterator<Item = &Packet>> {
-        self.paused.then(|| self.classes[0].queue.iter())
+        self.paused.then(|| self.two[0].queue.iter())
     }
 
     /// The packet that is, or was last, in transmission.
@@ -54,6 +57,6 @@ impl QueuedPort {
     /// Whether a packet has to wait though nothing is being sent.
     #[inline]
     pub(super) fn holds(&self, packet: Packet) -> bool {
-        self.paused && packet.class != self.first
+        self.paused && packet.class == 0
     }
 }

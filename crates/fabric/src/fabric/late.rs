@@ -1,0 +1,72 @@
+//! Departures without events.
+//!
+//! The departure of a packet from a queued port decides only which of the packets that wait there is next. Nobody can
+//! tell when that is decided, as long as it is before another packet enters the port, before anyone looks, and before
+//! the next packet is at the far end. The packet that departs is there earlier. So its arrival there serves as the
+//! event, and a hop through a queue takes one event instead of two.
+
+use super::{Fabric, NOT_QUEUED};
+use crate::balance::Balancing;
+use crate::queued_port::QueuedPort;
+
+impl<P: Copy> Fabric<P> {
+    /// Carries out departures from queued ports later, if nothing but the port depends on them. To be called when the
+    /// fabric is complete. Then call [`Fabric::settle`] before a look at it. The results are the same.
+    #[must_use]
+    pub fn with_late_departures(mut self) -> Self {
+        let looks =
+            self.forwarding.as_ref().is_some_and(|own| matches!(own.balancing(), Balancing::Drill { .. }));
+        if looks || self.flags.is_some() || self.part.is_some() || self.queued_ports.is_empty() {
+            return self;
+        }
+        self.queued_ports.iter_mut().for_each(QueuedPort::delay_departures);
+        self.late = vec![0; self.ports.len().div_ceil(64)];
+        self
+    }
+
+    /// Carries out all departures until now.
+    pub fn settle(&mut self) {
+        for word in 0..self.late.len() {
+            let mut bits = self.late[word];
+            while bits != 0 {
+                self.catch_up((64 * word) as u32 + bits.trailing_zeros());
+                bits &= bits - 1;
+            }
+        }
+    }
+
+    /// Whether packets wait in a port whose departures are late.
+    #[inline]
+    pub(super) fn waits_late(&self, port: u32) -> bool {
+        self.late.get(port as usize / 64).is_some_and(|word| word >> (port % 64) & 1 != 0)
+    }
+
+    /// A packet waits in a port whose departures are late.
+    #[inline]
+    pub(super) fn note_late(&mut self, port: u32) {
+        self.late[port as usize / 64] |= 1 << (port % 64);
+    }
+
+    /// Carries out the departures from a port until now.
+    #[inline(never)]
+    pub(super) fn catch_up(&mut self, port: u32) {
+        let place = self.queued_of[port as usize] as usize;
+        while let Some(time) = self.queued_ports[place].overdue(self.now) {
+            if let Some(begun) = self.queued_ports[place].depart(time, None) {
+                self.begin(port, begun, time);
+            }
+        }
+        if !self.queued_ports[place].waits_late() {
+            self.late[port as usize / 64] &= !(1 << (port % 64));
+        }
+    }
+
+    /// The same for any port.
+    pub(super) fn catch_up_any(&mut self, port: u32) {
+        if self.queued_of.get(port as usize).is_some_and(|&place| place != NOT_QUEUED)
+            && !self.late.is_empty()
+        {
+            self.catch_up(port);
+        }
+    }
+}
