@@ -2,7 +2,8 @@
 //!
 //! Where a plain port knows an arriving packet's departure at once, this one cannot: a later packet of
 //! another class may go first, or the rate may change. So it keeps its queues, and a departure is a separate
-//! event if something waits for it.
+//! event if something waits for it, unless the fabric finds a later time for it
+//! ([`Fabric::with_late_departures`](crate::Fabric::with_late_departures)).
 
 mod classes;
 mod config;
