@@ -89,9 +89,9 @@ fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn a_seed_gives_the_same_folder_however_many_run_at_a_time_and_replays_to_the_bit() {
     let dir = TempDir::new().expect("a temporary folder");
-    let search = ["dctcp", "--candidates", "20", "--goal", "starvation", "--goal", "unfairness"];
-    let of =
-        |more: &[&str]| challenge(dir.path(), &[&search[..], &["--bound", "rate=100Mbps"], more].concat());
+    let search = ["dctcp", "--candidates", "8", "--goal", "unfairness", "--bound", "network=bottleneck"];
+    let small = ["--bound", "rate=100Mbps", "--bound", "flows=1..3", "--bound", "loss=0"];
+    let of = |more: &[&str]| challenge(dir.path(), &[&search[..], &small, more].concat());
     let record = of(&["--out", "a", "--parallel", "1"]);
     of(&["--out", "b", "--parallel", "3"]);
     let first = files(&dir.path().join("a"));
