@@ -77,7 +77,7 @@ fn the_page_has_the_cards_of_all_built_in_controllers() {
     }
 }
 
-/// A row for each controller: what fails, by section; `*` if no paper explains it. Then the reasons.
+/// A row for each controller: what fails, by section; `*` if no reason is known. Then the reasons.
 fn tables(card: &Value) -> String {
     let sections = list(card, "sections");
     let heads: Vec<&str> = sections.iter().map(|section| text(section, "name")).collect();
@@ -106,7 +106,7 @@ fn tables(card: &Value) -> String {
     for (cells, names) in rows {
         writeln!(out, "| {} | {} |", names.join(", "), cells.join(" | ")).expect("a string");
     }
-    out += "\n## Failures that follow from papers\n\n| cases | because |\n|---|---|\n";
+    out += "\n## Why they fail\n\n| cases | because |\n|---|---|\n";
     for (why, cases) in reasons {
         writeln!(out, "| {} | {why} |", cases.join(", ")).expect("a string");
     }

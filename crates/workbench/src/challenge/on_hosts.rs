@@ -29,6 +29,10 @@ const SEEDS: [u64; 3] = [2, 3, 4];
 /// rate would seem to jump.
 const INTERVAL_MS: f64 = 50.0;
 
+/// The share of the cores' time that must be idle: a fabric and its hosts alone leave a third of two cores
+/// (docs/testbed.md).
+const LEAST_IDLE: f64 = 0.1;
+
 /// The file in the folder of the challenge.
 const FILE: &str = "on-hosts.json";
 
@@ -132,6 +136,12 @@ fn again(
     Ok(own)
 }
 
+/// What was wrong with a run, if anything: hosts that wait for a core lose time that no port takes from them.
+fn doubt(truth: &testbed::Truth) -> Option<String> {
+    let is_busy = truth.cpu_idle.is_some_and(|idle| idle < LEAST_IDLE);
+    truth.flag().or_else(|| is_busy.then(|| "the cores were busy: hosts may have waited for one".to_owned()))
+}
+
 /// What of an experiment hosts would do in their own way.
 fn cannot(experiment: &Experiment) -> Result<Option<String>, Failure> {
     let trial = Trial::new(&experiment.name, experiment.text.clone())?;
@@ -208,6 +218,6 @@ impl Trial {
             return Err(Failure::Machine(report.errors.join("\n")));
         }
         let seen = self.seen(&out).map_err(|why| Failure::Machine(format!("a run: {why}")))?;
-        Ok((seen, scale, truths.iter().find_map(testbed::Truth::flag)))
+        Ok((seen, scale, truths.iter().find_map(doubt)))
     }
 }
