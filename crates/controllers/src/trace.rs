@@ -122,6 +122,11 @@ impl Hosts {
         });
     }
 
+    /// The recovery of subflow `i`, if it is in one, lasts until this many more packets are ACKed, or longer.
+    pub fn extend_recovery(&mut self, i: usize, packets: u32) {
+        self.0[i].reduction_left = self.0[i].reduction_left.max(packets);
+    }
+
     /// The window of subflow `i` before its last cut, as long as packets are outstanding that were sent before it.
     pub(crate) fn window_before_cut(&self, i: usize) -> Option<u32> {
         let host = &self.0[i];

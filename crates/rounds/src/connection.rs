@@ -1,12 +1,14 @@
 //! A connection: its message, its controllers, its subflows.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
+use smallvec::SmallVec;
 use tresse_controllers::Group;
 use tresse_controllers::trace::Hosts;
 use tresse_path_manager::PathManager;
 use tresse_sim::{FlowRecord, FlowSpec};
-use tresse_transport::Counters;
+use tresse_transport::{Config, Counters};
 use tresse_units::{Stream, Time};
 
 use crate::link::Shares;
@@ -14,7 +16,11 @@ use crate::link::Shares;
 /// A connection with its whole message.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    pub spec: FlowSpec,
+    /// Tells it from others that have been in its slot.
+    pub generation: u32,
+    /// The transport, which many share.
+    pub config: Arc<Config>,
+    pub spec: Box<FlowSpec>,
     pub start: Time,
     pub group: Group,
     /// The states of congestion control, as in `tresse controller trace`.
@@ -35,7 +41,6 @@ pub(crate) struct Connection {
     /// Bytes of a packet on the wire, a mean.
     pub wire: f64,
     pub stream: Stream,
-    pub opened: u32,
 }
 
 impl Connection {
@@ -44,12 +49,7 @@ impl Connection {
         if self.arrived >= self.packets {
             return self.spec.bytes;
         }
-        self.arrived * u64::from(self.spec.config.mss)
-    }
-
-    /// Packets that subflow `i` has sent, each time that it has.
-    pub fn sent(&self, i: usize) -> u64 {
-        self.subflows.get(i).map_or(0, |s| s.counters.sent + s.counters.retransmissions)
+        self.arrived * u64::from(self.config.mss)
     }
 
     /// Its record, if it ends at `end`.
@@ -63,7 +63,7 @@ impl Connection {
             complete,
             start: self.start,
             end,
-            opened: self.opened,
+            opened: self.subflows.len() as u32,
             closed: 0,
             counters,
         }
@@ -73,6 +73,8 @@ impl Connection {
 /// Packets that were sent together.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Batch {
+    /// Its number in its subflow.
+    pub number: u32,
     pub packets: u32,
     pub marked: u32,
     pub lost: u32,
@@ -88,24 +90,44 @@ pub(crate) struct Outgoing {
     pub packets: u32,
     pub start: Time,
     pub end: Time,
-    /// Bytes per ps, into the host's port and into the links beyond it.
+    /// Bytes per ps, into the host's port and into the links beyond it; of ACKs, into those back.
     pub rate: f64,
     pub passed: f64,
+    pub acks: f64,
     /// The way of its first packet to the receiver, and its round trip, ps.
     pub forward: f64,
     pub rtt: f64,
+    /// Packets that were marked in the host's own port, and lost there, because of its own window.
+    pub at_host: [u32; 2],
+    /// By link to the receiver: its shares at the start.
+    pub before: SmallVec<[Shares; 6]>,
 }
 
 /// The links of a subflow.
 #[derive(Debug)]
 pub(crate) struct Way {
     /// Those that data flows through, then those of the ACKs.
-    pub there: Box<[u32]>,
-    pub back: Box<[u32]>,
+    pub links: SmallVec<[u32; 12]>,
+    /// How many of them data flows through.
+    pub hops: usize,
     /// From the first bit of a packet to its last at the far end, on empty links, ps; and of an ACK.
     pub base: [f64; 2],
     /// The time between two packets at the slowest link, ps.
     pub least_gap: f64,
+    /// Whether a link loses packets by chance.
+    pub loses: bool,
+}
+
+impl Way {
+    /// The links that data flows through.
+    pub fn there(&self) -> &[u32] {
+        &self.links[..self.hops]
+    }
+
+    /// The links of the ACKs.
+    pub fn back(&self) -> &[u32] {
+        &self.links[self.hops..]
+    }
 }
 
 /// What a subflow has lost, and how it repairs it.
@@ -127,28 +149,61 @@ pub(crate) struct Repair {
     pub backoff: u32,
 }
 
+/// What the receiver's ACKs are about to say.
+#[derive(Debug, Default)]
+pub(crate) struct Echo {
+    /// Whether the last packet that arrived was marked.
+    pub was_marked: bool,
+    /// The ACK of the only packet in flight waits for another packet, or for the receiver's timer.
+    pub held: bool,
+    /// Marked packets of the second half of the last batch, if it took a round.
+    pub late: u32,
+}
+
+/// Round trips, ps (RFC 6298 §2).
+#[derive(Debug, Default)]
+pub(crate) struct Rtt {
+    /// 0 before there is a sample.
+    pub smoothed: f64,
+    pub variation: f64,
+}
+
+impl Rtt {
+    /// One more round trip.
+    pub fn sample(&mut self, rtt: f64) {
+        if self.smoothed == 0.0 {
+            (self.smoothed, self.variation) = (rtt, rtt / 2.0);
+        } else {
+            self.variation += ((self.smoothed - rtt).abs() - self.variation) / 4.0;
+            self.smoothed += (rtt - self.smoothed) / 8.0;
+        }
+    }
+}
+
 /// A subflow.
 #[derive(Debug)]
 pub(crate) struct Subflow {
     pub way: Way,
-    pub repair: Repair,
     pub is_open: bool,
     pub takes_data: bool,
-    pub outgoing: Option<Outgoing>,
-    /// The shares of the links to the receiver when the last batch began.
-    pub before: Box<[Shares]>,
-    /// The batches in flight, the oldest first.
-    pub batches: VecDeque<Batch>,
-    /// Packets in flight.
-    pub in_flight: u32,
-    /// The time in which the ACKs of the last batch arrive, ps.
-    pub span: f64,
-    /// The time between two packets that ACKs allow, ps.
-    pub gap: f64,
     /// Whether the window, not the data, limited what was sent last.
     pub limited: bool,
+    pub echo: Echo,
+    /// Packets in flight.
+    pub in_flight: u32,
+    pub rtt: Rtt,
+    /// The number of the next batch.
+    pub next: u32,
+    /// The time between two packets that ACKs allow, ps.
+    pub gap: f64,
     pub last_sent: Time,
+    /// When the first ACK of the last batch arrives, if that is known.
+    pub acked_at: Time,
     /// Packets that have arrived.
     pub arrived: u64,
+    pub outgoing: Option<Outgoing>,
+    /// The batches in flight, the oldest first.
+    pub batches: VecDeque<Batch>,
+    pub repair: Repair,
     pub counters: Counters,
 }

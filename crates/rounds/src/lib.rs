@@ -2,13 +2,13 @@
 //! fluids.
 //!
 //! A subflow sends *batches*: what the ACKs of an earlier batch let it send, spread over the time in which they arrive,
-//! at most a [`quarter`](RESOLUTION) of a round trip. A batch flows into all links of its path at once, at its rate.
+//! at most a round trip. A batch flows into all links of its path at once, at its rate.
 //! While it flows, each link keeps the time that its queue spends above K and the share that finds it full: from these
 //! follow the batch's marks and losses, and its round trip from the queues at its beginning and end. When its first ACK
 //! arrives, the controller's hooks are called for the whole batch, in the order of the contract.
 //!
-//! [`Rounds`] has what a [`World`](tresse_sim::World) has, but for packets: neither their order nor where within a batch
-//! something happens is known.
+//! [`Rounds`] has what a [`World`](tresse_sim::World) has, but for packets: neither their order nor where within a
+//! batch something happens is known.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -20,7 +20,3 @@ mod network;
 mod sending;
 
 pub use network::{Rounds, SubflowState};
-
-/// The parts of a round trip that a batch may take at most one of. With one part, controllers would learn of a queue up
-/// to a round trip too early, and queues would swing less than they do.
-pub const RESOLUTION: u64 = 4;

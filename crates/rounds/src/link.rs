@@ -18,44 +18,46 @@ pub(crate) struct Shares {
     pub lost: f64,
 }
 
-/// One direction of a link with the queue in front of it.
+/// One direction of a link with the queue in front of it: what every batch through it needs, in one cache line.
 ///
 /// Between two changes of its inflow the backlog is linear in time, so that the time above a threshold and what
 /// overflows are exact.
 #[derive(Debug, Clone)]
+#[repr(align(64))]
 pub(crate) struct Link {
     /// Bytes per ps.
     rate: f64,
-    nominal: BitsPerSecond,
-    /// The time a bit takes to the far end.
-    pub delay: Time,
     /// Room for waiting bytes.
-    limit: f64,
+    limit: f32,
     /// Bytes above which packets are marked.
-    mark: f64,
-    /// Packets that cannot be marked are dropped above the threshold.
-    pub drops_non_ect: bool,
-    /// The share of packets that is lost whatever the queue.
-    pub random_loss: f64,
+    mark: f32,
     /// Bytes per ps.
     inflow: f64,
-    /// How many senders that is the sum of: 0 ends the error of rounding.
-    senders: u32,
     backlog: f64,
     /// When it was last brought up to date.
     at: Time,
     shares: Shares,
-    counts: Counts,
+    /// Bytes that it has let in.
+    taken: f64,
 }
 
-/// What has happened on a link: bytes, ps, and packets in parts.
-#[derive(Debug, Clone, Copy, Default)]
-struct Counts {
-    bytes: f64,
-    busy: f64,
+/// The rest of a link.
+#[derive(Debug, Clone)]
+pub(crate) struct Record {
+    nominal: BitsPerSecond,
+    /// The time a bit takes to the far end.
+    pub delay: Time,
+    /// Packets that cannot be marked are dropped above the threshold.
+    pub drops_non_ect: bool,
+    /// The share of packets that is lost whatever the queue.
+    pub random_loss: f64,
+    /// Packets, in parts.
     drops: f64,
     lost: f64,
     marks: f64,
+    /// How long it was busy, ps, and how many bytes had left it, when its rate changed last.
+    busy: f64,
+    left: f64,
 }
 
 impl Link {
@@ -71,18 +73,13 @@ impl Link {
         };
         Self {
             rate: fluid(config.rate),
-            nominal: config.rate,
-            delay: config.delay,
-            limit: bytes(config.limit, 0.5).max(packet),
-            mark: bytes(config.mark, 1.5),
-            drops_non_ect: config.non_ect == NonEct::Drop,
-            random_loss: config.loss.probability().parts() as f64 / (1u64 << 32) as f64,
+            limit: bytes(config.limit, 0.5).max(packet) as f32,
+            mark: bytes(config.mark, 1.5) as f32,
             inflow: 0.0,
-            senders: 0,
             backlog: 0.0,
             at: 0,
             shares: Shares::default(),
-            counts: Counts::default(),
+            taken: 0.0,
         }
     }
 
@@ -96,43 +93,29 @@ impl Link {
         self.at = now;
         let net = self.inflow - self.rate;
         if net <= 0.0 && self.backlog <= 0.0 {
-            self.counts.bytes += self.inflow * left;
-            self.counts.busy += self.inflow / self.rate * left;
+            self.taken += self.inflow * left;
             return;
         }
         // The backlog moves to an end, empty or full, and stays there.
-        let (end, most) =
-            if net > 0.0 { (self.limit, self.limit - self.backlog) } else { (0.0, self.backlog) };
+        let limit = f64::from(self.limit);
+        let (end, most) = if net > 0.0 { (limit, limit - self.backlog) } else { (0.0, self.backlog) };
         let moves = if net == 0.0 { left } else { (most / net.abs()).min(left) };
         let from = self.backlog;
-        let to = if moves < left { end } else { (from + net * moves).clamp(0.0, self.limit) };
+        let to = if moves < left { end } else { (from + net * moves).clamp(0.0, limit) };
         self.backlog = to;
         let rests = left - moves;
-        self.shares.marked += moves * self.above(from, to) + if to > self.mark { rests } else { 0.0 };
+        let mark = f64::from(self.mark);
+        self.shares.marked += moves * above(mark, from, to) + if to > mark { rests } else { 0.0 };
         if net > 0.0 {
             self.shares.lost += rests * net / self.inflow;
-            self.counts.bytes += self.inflow * moves + self.rate * rests;
-            self.counts.busy += left;
+            self.taken += self.inflow * moves + self.rate * rests;
         } else {
-            self.counts.bytes += self.inflow * left;
-            self.counts.busy += moves + self.inflow / self.rate * rests;
+            self.taken += self.inflow * left;
         }
     }
 
-    /// The part of the way from one backlog to the other that is above the marking threshold.
-    #[inline]
-    fn above(&self, from: f64, to: f64) -> f64 {
-        let (low, high) = if from < to { (from, to) } else { (to, from) };
-        if low > self.mark {
-            1.0
-        } else if high <= self.mark {
-            0.0
-        } else {
-            (high - self.mark) / (high - low)
-        }
-    }
-
-    /// What flows out for each byte that flows in: less than one where more comes than leaves, more where a queue drains.
+    /// What flows out for each byte that flows in: less than one where more comes than leaves, more where a queue
+    /// drains.
     #[inline]
     pub fn passes(&self) -> f64 {
         if self.backlog > 0.0 || self.inflow > self.rate { self.rate / self.inflow } else { 1.0 }
@@ -140,17 +123,24 @@ impl Link {
 
     /// More flows in from now on, bytes per ps.
     #[inline]
-    pub fn begin(&mut self, rate: f64) -> Shares {
-        self.senders += 1;
+    pub fn begin(&mut self, rate: f64) {
         self.inflow += rate;
-        self.shares
     }
 
     /// What [`begin`](Self::begin) added ends.
     #[inline]
     pub fn end(&mut self, rate: f64) {
-        self.senders -= 1;
-        self.inflow = if self.senders == 0 { 0.0 } else { (self.inflow - rate).max(0.0) };
+        self.inflow -= rate;
+        // What is left of the last sender's rate is the error of rounding.
+        if self.inflow < self.rate * 1e-10 {
+            self.inflow = 0.0;
+        }
+    }
+
+    /// Whether its queue is above the marking threshold.
+    #[inline]
+    pub fn is_above(&self) -> bool {
+        self.backlog > f64::from(self.mark)
     }
 
     /// What it has done until now.
@@ -165,40 +155,93 @@ impl Link {
         self.backlog / self.rate
     }
 
+    /// The most that is left of a packet of these bytes that is in transmission, times the chance that one is, ps.
+    #[inline]
+    pub fn rest(&self, bytes: f64) -> f64 {
+        let busy = if self.backlog > 0.0 { 0.0 } else { (self.inflow / self.rate).min(1.0) };
+        busy * bytes / self.rate
+    }
+
+    /// Bytes above the marking threshold, and above the limit, if what takes `held` ps waits besides.
+    #[inline]
+    pub fn beyond(&self, held: f64) -> [f64; 2] {
+        let waiting = self.backlog + held * self.rate;
+        [self.mark, self.limit].map(|most| (waiting - f64::from(most)).max(0.0))
+    }
+
     /// How long `bytes` take, ps.
     #[inline]
     pub fn transmission(&self, bytes: f64) -> f64 {
         bytes / self.rate
     }
 
-    /// Counts packets, in parts.
-    pub fn count(&mut self, marks: f64, drops: f64, lost: f64) {
-        self.counts.marks += marks;
-        self.counts.drops += drops;
-        self.counts.lost += lost;
-    }
-
-    /// The rate changes. The link is up to date.
-    pub fn set_rate(&mut self, rate: BitsPerSecond) {
-        (self.rate, self.nominal) = (fluid(rate), rate);
-    }
-
-    /// Bytes that wait.
-    pub fn backlog(&self) -> f64 {
-        self.backlog
-    }
-
-    /// Its rate, counters and busy time, ps, at `now`.
-    pub fn observe(&self, now: Time) -> (BitsPerSecond, PortCounters, Time) {
+    /// Bytes that wait at `now`.
+    pub fn backlog(&self, now: Time) -> f64 {
         let mut own = self.clone();
         own.advance(now);
+        own.backlog
+    }
+}
+
+/// The part of the way from one backlog to another that is above `mark`.
+#[inline]
+fn above(mark: f64, from: f64, to: f64) -> f64 {
+    let (low, high) = if from < to { (from, to) } else { (to, from) };
+    if low > mark {
+        1.0
+    } else if high <= mark {
+        0.0
+    } else {
+        (high - mark) / (high - low)
+    }
+}
+
+impl Record {
+    /// That of a new link.
+    pub fn new(config: &PortConfig) -> Self {
+        Self {
+            nominal: config.rate,
+            delay: config.delay,
+            drops_non_ect: config.non_ect == NonEct::Drop,
+            random_loss: config.loss.probability().parts() as f64 / (1u64 << 32) as f64,
+            drops: 0.0,
+            lost: 0.0,
+            marks: 0.0,
+            busy: 0.0,
+            left: 0.0,
+        }
+    }
+
+    /// Counts packets, in parts.
+    pub fn count(&mut self, marks: f64, drops: f64, lost: f64) {
+        self.marks += marks;
+        self.drops += drops;
+        self.lost += lost;
+    }
+
+    /// How long `link` has been busy, ps, and how many bytes have left it. It is up to date.
+    fn served(&self, link: &Link) -> (f64, f64) {
+        let left = link.taken - link.backlog;
+        (self.busy + (left - self.left) / link.rate, left)
+    }
+
+    /// The rate of `link` changes. It is up to date.
+    pub fn set_rate(&mut self, link: &mut Link, rate: BitsPerSecond) {
+        (self.busy, self.left) = self.served(link);
+        (link.rate, self.nominal) = (fluid(rate), rate);
+    }
+
+    /// The rate of `link`, its counters and its busy time, ps, at `now`.
+    pub fn observe(&self, link: &Link, now: Time) -> (BitsPerSecond, PortCounters, Time) {
+        let mut link = link.clone();
+        link.advance(now);
         let counters = PortCounters {
-            bytes: own.counts.bytes as u64,
-            drops: own.counts.drops as u64,
-            lost: own.counts.lost as u64,
-            marks: own.counts.marks as u64,
+            bytes: link.taken as u64,
+            drops: self.drops as u64,
+            lost: self.lost as u64,
+            marks: self.marks as u64,
             trims: 0,
         };
-        (own.nominal, counters, own.counts.busy as Time)
+        (self.nominal, counters, self.served(&link).0 as Time)
     }
 }

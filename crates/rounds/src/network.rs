@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use tresse_controllers::trace::Hosts;
 use tresse_controllers::{Group, State};
-use tresse_fabric::{Fabric, PortCounters};
+use tresse_fabric::{Fabric, PortCounters, prefetch_line};
 use tresse_path_manager::{Action, Memory, PathChoice, Priority};
 use tresse_sim::{FlowRecord, FlowSpec, Step};
-use tresse_transport::Counters;
+use tresse_transport::{Config, Counters};
 use tresse_units::{BitsPerSecond, NEVER, Stream, Time};
 
-use crate::connection::{Connection, Repair, Subflow, Way};
+use crate::connection::{Connection, Echo, Repair, Rtt, Subflow, Way};
 use crate::events::{Event, Events, Kind};
-use crate::link::{Link, Shares};
+use crate::link::{Link, Record};
 use crate::sending::{Place, admit};
 
 /// A subflow as it is now.
@@ -43,8 +43,14 @@ pub struct Rounds {
     /// Knows where paths lead. Nothing is sent on it.
     fabric: Fabric<()>,
     links: Vec<Link>,
+    /// By link.
+    records: Vec<Record>,
     events: Events,
     connections: Vec<Option<Connection>>,
+    /// Connections that have been started.
+    started: u32,
+    /// The transport of the last one: many have the same and share it.
+    config: Option<Arc<Config>>,
     free: Vec<u32>,
     /// By the caller's names for them.
     slots: BTreeMap<u64, u32>,
@@ -63,10 +69,13 @@ impl Rounds {
             seed,
             packet: packet.into(),
             links: fabric.ports().iter().map(|port| Link::new(&port.config(), packet.into())).collect(),
+            records: fabric.ports().iter().map(|port| Record::new(&port.config())).collect(),
             fabric,
             arrived: 0,
-            events: Events::default(),
+            events: Events::new(),
             connections: Vec::new(),
+            started: 0,
+            config: None,
             free: Vec::new(),
             slots: BTreeMap::new(),
             memories: BTreeMap::new(),
@@ -98,21 +107,23 @@ impl Rounds {
     }
 
     fn happen(&mut self, event: Event) -> Option<FlowRecord> {
-        let Event { slot, name, subflow, kind } = event;
+        self.fetch_ahead();
+        let Event { slot, generation, subflow, kind } = event;
         let connection = self.connections.get_mut(slot as usize)?.as_mut()?;
-        if connection.spec.id != name {
+        if connection.generation != generation {
             return None; // it has ended, and another one is in its place
         }
         let i = usize::from(subflow);
-        let (sent, arrived) = (connection.sent(i), connection.delivered());
-        let mut place = Place { links: &mut self.links, events: &mut self.events, now: self.now, slot, i };
-        match kind {
+        let arrived = connection.delivered();
+        let (links, records, events) = (&mut self.links[..], &mut self.records[..], &mut self.events);
+        let mut place = Place { links, records, events, now: self.now, slot, i };
+        let sent = match kind {
             Kind::Sent => place.sent(connection),
-            Kind::Acked => place.acked(connection),
+            Kind::Acked(number) => place.acked(connection, number),
             Kind::Timeout(timer) => place.timeout(connection, timer),
             Kind::Established => {
                 connection.subflows[i].is_open = true;
-                place.send(connection);
+                self.hops += place.send(connection) as u64 * connection.subflows[i].way.links.len() as u64;
                 self.manage(slot, |m, now, memory| m.handle_established(now, memory, i));
                 return None;
             }
@@ -121,11 +132,26 @@ impl Rounds {
                 return None;
             }
             Kind::Finished => return (connection.last <= self.now).then(|| self.end(slot)),
-        }
-        let path = &connection.subflows[i];
-        self.hops += (connection.sent(i) - sent) * (path.way.there.len() + path.way.back.len()) as u64;
+        };
+        self.hops += u64::from(sent) * connection.subflows[i].way.links.len() as u64;
         self.arrived += connection.delivered() - arrived;
         None
+    }
+
+    /// Fetches what the next events will touch: the connection first, then its subflow, then the links.
+    #[inline]
+    fn fetch_ahead(&self) {
+        let find = |event: Event| self.connections[event.slot as usize].as_ref();
+        if let Some(event) = self.events.ahead(5) {
+            fetch(&self.connections[event.slot as usize]);
+        }
+        let subflow = |event: Event| find(event)?.subflows.get(usize::from(event.subflow));
+        if let Some(subflow) = self.events.ahead(3).and_then(subflow) {
+            fetch(subflow);
+        }
+        if let Some(subflow) = self.events.ahead(1).and_then(subflow) {
+            subflow.way.links.iter().for_each(|&link| fetch(&self.links[link as usize]));
+        }
     }
 
     /// Starts a connection, with its whole message.
@@ -135,6 +161,12 @@ impl Rounds {
     pub fn start(&mut self, spec: FlowSpec) {
         assert!(spec.sprayed.is_none(), "packets are not sprayed");
         let packets = spec.bytes.div_ceil(spec.config.mss.into()).max(1);
+        let config = match self.config.take() {
+            Some(shared) if *shared == spec.config => shared,
+            _ => Arc::new(spec.config),
+        };
+        self.config = Some(Arc::clone(&config));
+        self.started += 1;
         let opening = spec.paths.opening(self.now, spec.stream);
         let named = spec.manager.memory(spec.hosts, spec.paths.count());
         let mut memory = self.memories.remove(&named).unwrap_or_default();
@@ -142,6 +174,8 @@ impl Rounds {
         self.memories.insert(named, memory);
         let wire = f64::from(spec.config.header) + spec.bytes as f64 / packets as f64;
         let connection = Connection {
+            generation: self.started,
+            config,
             start: self.now,
             group: Group::new(Arc::clone(&spec.scheme), 0, spec.config.initial_window),
             hosts: Hosts::new(0, spec.config.initial_window),
@@ -155,8 +189,7 @@ impl Rounds {
             last: 0,
             wire,
             stream: Stream::new(self.seed, "rounds", spec.id),
-            opened: 0,
-            spec,
+            spec: Box::new(spec),
         };
         let id = connection.spec.id;
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -196,7 +229,7 @@ impl Rounds {
         let Some(c) = self.connections[slot as usize].as_ref() else { return };
         let due = c.manager.deadline();
         if due != NEVER {
-            let event = Event { slot, name: c.spec.id, subflow: 0, kind: Kind::Manager };
+            let event = Event { slot, generation: c.generation, subflow: 0, kind: Kind::Manager };
             self.events.plan(due.max(now), event);
         }
     }
@@ -204,10 +237,13 @@ impl Rounds {
     fn open(&mut self, slot: u32, choice: PathChoice) {
         let Some(c) = self.connections[slot as usize].as_mut() else { return };
         let path = c.spec.paths.chosen(&mut self.fabric, choice).expect("a subflow keeps to one path");
-        let config = &c.spec.config;
+        let config = Arc::clone(&c.config);
         let base = |ports: &[u32], bytes: f64| -> f64 {
-            let link = |&port: &u32| &self.links[port as usize];
-            ports.iter().map(link).map(|l| l.delay as f64 + l.transmission(bytes)).sum()
+            let link = |&port: &u32| {
+                let port = port as usize;
+                self.records[port].delay as f64 + self.links[port].transmission(bytes)
+            };
+            ports.iter().map(link).sum()
         };
         let (data, ack) = (base(&path.there, c.wire), base(&path.back, config.ack.into()));
         let slowest = path.there.iter().map(|&l| self.links[l as usize].transmission(c.wire));
@@ -220,32 +256,34 @@ impl Rounds {
         };
         let shake = base(&path.there, config.ack.into()) + ack;
         let way = Way {
-            there: path.there.clone().into(),
-            back: path.back.clone().into(),
+            links: path.there.iter().chain(&path.back).copied().collect(),
+            hops: path.there.len(),
             base: [data, ack],
             least_gap: slowest.fold(0.0, f64::max),
+            loses: path.there.iter().any(|&l| self.records[l as usize].random_loss > 0.0),
         };
         let subflow = Subflow {
             way,
-            repair: Repair::default(),
             is_open: handshake == 0.0,
             takes_data: true,
-            outgoing: None,
-            before: vec![Shares::default(); path.there.len()].into(),
-            batches: VecDeque::new(),
-            in_flight: 0,
-            span: 0.0,
-            gap: 0.0,
             limited: false,
+            echo: Echo::default(),
+            in_flight: 0,
+            rtt: Rtt::default(),
+            next: 0,
+            gap: 0.0,
             last_sent: self.now,
+            acked_at: 0,
             arrived: 0,
+            outgoing: None,
+            batches: VecDeque::new(),
+            repair: Repair::default(),
             counters: Counters::default(),
         };
         c.subflows.push(subflow);
-        c.opened += 1;
-        admit(&mut c.group, &mut c.hosts, i, config);
+        admit(&mut c.group, &mut c.hosts, i, &config);
         let established = self.now + (handshake * shake) as Time;
-        let event = Event { slot, name: c.spec.id, subflow: i as u16, kind: Kind::Established };
+        let event = Event { slot, generation: c.generation, subflow: i as u16, kind: Kind::Established };
         self.events.plan(established, event);
     }
 
@@ -254,9 +292,9 @@ impl Rounds {
         let mut c = self.connections[slot as usize].take().expect("it is live");
         for i in 0..c.subflows.len() {
             if let Some(out) = c.subflows[i].outgoing.take() {
-                let mut place =
-                    Place { links: &mut self.links, events: &mut self.events, now: self.now, slot, i };
-                place.release(&c.spec.config, &c.subflows[i], &out, c.wire);
+                let (links, records, events) = (&mut self.links[..], &mut self.records[..], &mut self.events);
+                let mut place = Place { links, records, events, now: self.now, slot, i };
+                place.release(&c.subflows[i].way, &out);
             }
         }
         self.free.push(slot);
@@ -298,12 +336,12 @@ impl Rounds {
         let mut all = Vec::with_capacity(c.subflows.len());
         for (s, own) in c.subflows.iter().zip(c.group.subflows()) {
             all.push(SubflowState {
-                arrived: s.arrived * u64::from(c.spec.config.mss),
+                arrived: s.arrived * u64::from(c.config.mss),
                 counters: s.counters,
                 cwnd: own.cwnd,
                 srtt: own.srtt,
                 state: own.state,
-                path: &s.way.there,
+                path: s.way.there(),
             });
         }
         all
@@ -311,20 +349,25 @@ impl Rounds {
 
     /// Of each link: its rate, its counters, and how long it has been busy, ps.
     pub fn links(&self) -> Vec<(BitsPerSecond, PortCounters, Time)> {
-        self.links.iter().map(|link| link.observe(self.now)).collect()
+        self.links.iter().zip(&self.records).map(|(link, record)| record.observe(link, self.now)).collect()
     }
 
     /// Packets that wait in front of a link.
     pub fn waiting(&self, link: u32) -> u64 {
-        let mut own = self.links[link as usize].clone();
-        own.advance(self.now);
-        (own.backlog() / self.packet) as u64
+        (self.links[link as usize].backlog(self.now) / self.packet) as u64
     }
 
     /// The rate of a link changes.
     pub fn set_rate(&mut self, link: u32, rate: BitsPerSecond) {
-        let link = &mut self.links[link as usize];
+        let (record, link) = (&mut self.records[link as usize], &mut self.links[link as usize]);
         link.advance(self.now);
-        link.set_rate(rate);
+        record.set_rate(link, rate);
     }
+}
+
+/// Fetches a value, which may be needed soon, into the cache.
+#[inline]
+fn fetch<T>(value: &T) {
+    let start = std::ptr::from_ref(value).cast::<u8>();
+    (0..size_of::<T>().min(512)).step_by(64).for_each(|offset| prefetch_line(start.wrapping_add(offset)));
 }

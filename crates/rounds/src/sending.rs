@@ -1,26 +1,21 @@
 //! Batches: how they begin, what the links do to them, and what their ACKs say.
 
-use std::iter;
-
+use smallvec::SmallVec;
 use tresse_controllers::trace::{Event as Told, Hosts};
 use tresse_controllers::{Group, State};
 use tresse_transport::{Config, Recovery};
 use tresse_units::{MICROSECOND, Time};
 
-use crate::RESOLUTION;
-use crate::connection::{Batch, Connection, Outgoing, Subflow};
+use crate::connection::{Batch, Connection, Outgoing, Subflow, Way};
 use crate::events::{Event, Events, Kind};
-use crate::link::{Link, Shares};
+use crate::link::{Link, Record, Shares};
 
 /// Duplicate ACKs after which a packet counts as lost.
 const DUPLICATES: u32 = 3;
 
-impl Subflow {
-    /// The round trip of a packet that leaves now, ps. The links are up to date.
-    fn rtt(&self, links: &[Link]) -> f64 {
-        self.way.base[0] + self.way.base[1] + waits(links, &self.way.there) + waits(links, &self.way.back)
-    }
-}
+/// A batch that would take more than this share of its round trip takes all of it: then one event ends it and hears of
+/// it.
+const NEARLY: f64 = 7.0 / 8.0;
 
 fn waits(links: &[Link], path: &[u32]) -> f64 {
     path.iter().map(|&link| links[link as usize].wait()).sum()
@@ -29,62 +24,100 @@ fn waits(links: &[Link], path: &[u32]) -> f64 {
 /// The events of subflow `i` of the connection in `slot`.
 pub(crate) struct Place<'a> {
     pub links: &'a mut [Link],
+    pub records: &'a mut [Record],
     pub events: &'a mut Events,
     pub now: Time,
     pub slot: u32,
     pub i: usize,
 }
 
+impl Subflow {
+    /// Of `marked` packets of a batch that takes a round: those that are heard of with its first ACK. That comes half a
+    /// round before its middle, so that of its first half is heard, and of the second half of the batch before. If its
+    /// queue is above K at its end (`rising`), the last packets are marked, otherwise the first.
+    fn shift(&mut self, marked: u32, arrived: u32, rising: bool) -> u32 {
+        let half = arrived.div_ceil(2);
+        let (fills, rests) = (marked.min(half), marked.saturating_sub(half));
+        let (early, late) = if rising { (rests, fills) } else { (fills, rests) };
+        (std::mem::replace(&mut self.echo.late, late) + early).min(arrived)
+    }
+}
+
 impl Place<'_> {
     fn plan(&mut self, connection: &Connection, time: Time, kind: Kind) {
-        let (slot, name, subflow) = (self.slot, connection.spec.id, self.i as u16);
-        self.events.plan(time, Event { slot, name, subflow, kind });
+        let (slot, generation, subflow) = (self.slot, connection.generation, self.i as u16);
+        self.events.plan(time, Event { slot, generation, subflow, kind });
     }
 
-    /// Sends what window and data allow.
-    pub fn send(&mut self, c: &mut Connection) {
-        let in_all: u32 = c.subflows.iter().map(|s| s.in_flight).sum();
-        let config = &c.spec.config;
+    fn advance(&mut self, way: &Way) {
+        way.links.iter().for_each(|&link| self.links[link as usize].advance(self.now));
+    }
+
+    /// The way of a packet that leaves now to the receiver, and its round trip, ps. The links are up to date.
+    fn trip(&self, way: &Way) -> [f64; 2] {
+        let forward = way.base[0] + waits(self.links, way.there());
+        [forward, forward + way.base[1] + waits(self.links, way.back())]
+    }
+
+    /// Packets that window and data allow.
+    fn allowed(&self, c: &mut Connection) -> u32 {
+        let in_all = || c.subflows.iter().map(|s| u64::from(s.in_flight)).sum();
+        let buffer = c.config.receive_buffer.map(|buffer| {
+            let segments = (buffer.bytes / u64::from(c.config.mss)).max(1);
+            segments.saturating_sub(in_all()) as u32
+        });
+        let window = c.group[self.i].cwnd.min(c.config.receive_window);
         let s = &mut c.subflows[self.i];
-        if s.outgoing.is_some() || s.repair.stalled || !s.is_open {
-            return;
-        }
-        let window = c.group[self.i].cwnd.min(config.receive_window);
-        let mut room = window.saturating_sub(s.in_flight);
-        if let Some(buffer) = config.receive_buffer {
-            let segments = (buffer.bytes / u64::from(config.mss)).max(1);
-            room = room.min(segments.saturating_sub(in_all.into()) as u32);
-        }
+        let room = window.saturating_sub(s.in_flight).min(buffer.unwrap_or(u32::MAX));
         let fresh = if s.takes_data { c.unsent } else { 0 };
         let wanted = u64::from(s.repair.resend) + fresh;
         s.limited = u64::from(room) <= wanted;
-        let packets = u64::from(room).min(wanted) as u32;
-        if packets == 0 {
-            return;
+        u64::from(room).min(wanted) as u32
+    }
+
+    /// Sends what window and data allow. Returns the number of packets.
+    pub fn send(&mut self, c: &mut Connection) -> u32 {
+        let s = &c.subflows[self.i];
+        if s.outgoing.is_some() || s.repair.stalled || !s.is_open {
+            return 0;
         }
-        let path = s.way.there.iter().chain(&s.way.back);
-        path.for_each(|&link| self.links[link as usize].advance(self.now));
-        let forward = s.way.base[0] + waits(self.links, &s.way.there);
-        let rtt = s.rtt(self.links);
+        let packets = self.allowed(c);
+        if packets == 0 {
+            return 0;
+        }
+        let s = &mut c.subflows[self.i];
+        self.advance(&s.way);
+        let [forward, rtt] = self.trip(&s.way);
+        // A packet finds another one in transmission as often as a link is busy, and waits for what is left of it.
+        let rests: f64 = s.way.links.iter().map(|&l| self.links[l as usize].rest(c.wire)).sum();
+        let rtt = rtt + rests * c.stream.unit();
         // Not faster than the slowest link: what is sent in a burst waits there, and its ACKs come at that pace.
-        let first = self.links[s.way.there[0] as usize].transmission(c.wire);
+        let first = self.links[s.way.links[0] as usize].transmission(c.wire);
         let gap = s.gap.max(first);
-        let most = (rtt / (gap * RESOLUTION as f64)) as u32;
-        let packets = packets.min(most.max(1));
+        // A window of more than the host's port sends in a round trip waits in that port.
+        let held = if s.gap <= first { (first * f64::from(packets) - rtt).max(0.0) } else { 0.0 };
+        let rtt = rtt + held;
+        let [over_mark, over_limit] = self.links[s.way.links[0] as usize].beyond(held);
+        let at_host = [over_mark, over_limit].map(|bytes| (bytes / c.wire) as u32);
+        let packets = packets.min(((rtt / gap) as u32).max(1));
         let lasts = gap * f64::from(packets);
-        let rate = f64::from(packets) * c.wire / lasts;
-        let ack = rate * f64::from(config.ack) / c.wire;
+        let is_round = lasts > NEARLY * rtt;
+        let end = self.now + (if is_round { rtt } else { lasts } as Time).max(1);
+        let end = if is_round { end.max(s.acked_at) } else { end };
+        let rate = f64::from(packets) * c.wire / (end - self.now) as f64;
+        let acks = rate * f64::from(c.config.ack) / c.wire / f64::from(c.config.delayed_ack.every);
         // The host's own port passes on no more than its rate, of all of the host's subflows together.
-        let mut passed = rate;
-        for (place, (&link, before)) in s.way.there.iter().zip(&mut s.before).enumerate() {
+        let (mut passed, mut before) = (rate, SmallVec::new());
+        for (place, &link) in s.way.there().iter().enumerate() {
             let link = &mut self.links[link as usize];
-            *before = link.begin(passed);
+            before.push(link.shares());
+            link.begin(passed);
             if place == 0 {
                 passed *= link.passes();
             }
         }
-        for &link in &s.way.back {
-            self.links[link as usize].begin(ack);
+        for &link in s.way.back() {
+            self.links[link as usize].begin(acks);
         }
         let again = s.repair.resend.min(packets);
         s.repair.resend -= again;
@@ -92,76 +125,143 @@ impl Place<'_> {
         s.counters.retransmissions += u64::from(again);
         s.counters.sent += u64::from(packets - again);
         s.in_flight += packets;
-        let end = self.now + (lasts as Time).max(1);
         s.last_sent = end;
-        s.outgoing = Some(Outgoing { packets, start: self.now, end, rate, passed, forward, rtt });
-        self.plan(c, end, Kind::Sent);
+        let start = self.now;
+        s.outgoing =
+            Some(Outgoing { packets, start, end, rate, passed, acks, forward, rtt, at_host, before });
+        let number = s.next;
+        if is_round {
+            s.acked_at = end;
+        }
+        self.plan(c, end, if is_round { Kind::Acked(number) } else { Kind::Sent });
+        packets
     }
 
-    /// The batch is out: what has become of it.
-    pub fn sent(&mut self, c: &mut Connection) {
+    /// The batch is out, and its first ACK comes later. Returns how many packets follow it.
+    pub fn sent(&mut self, c: &mut Connection) -> u32 {
+        let Some(acked) = self.settle(c) else { return 0 };
         let s = &mut c.subflows[self.i];
-        let Some(out) = s.outgoing.take() else { return };
-        self.release(&c.spec.config, s, &out, c.wire);
+        s.acked_at = s.acked_at.max(acked);
+        let (number, at) = (s.next - 1, s.acked_at);
+        if !self.hold(c) {
+            self.plan(c, at, Kind::Acked(number));
+        }
+        self.send(c)
+    }
+
+    /// The batch is out: what has become of it. Returns when its first ACK arrives.
+    fn settle(&mut self, c: &mut Connection) -> Option<Time> {
+        let s = &mut c.subflows[self.i];
+        let out = s.outgoing.take()?;
+        self.release(&s.way, &out);
         let lasted = (out.end - out.start) as f64;
-        let (mut unmarked, mut kept) = (1.0, 1.0);
-        for (&number, before) in s.way.there.iter().zip(&s.before) {
-            let link = &mut self.links[number as usize];
-            let Shares { marked, lost } = link.shares();
-            let (mut marked, lost) = ((marked - before.marked) / lasted, (lost - before.lost) / lasted);
-            let mut dropped = lost.clamp(0.0, 1.0);
-            marked = marked.clamp(0.0, 1.0);
-            if !c.spec.config.ecn {
-                if link.drops_non_ect {
+        let (mut unmarked, mut kept, mut most, mut rising) = (1.0, 1.0, 0.0, false);
+        for (&number, before) in s.way.there().iter().zip(&out.before) {
+            let Shares { marked, lost } = self.links[number as usize].shares();
+            let mut marked = ((marked - before.marked) / lasted).clamp(0.0, 1.0);
+            let mut dropped = ((lost - before.lost) / lasted).clamp(0.0, 1.0);
+            if marked == 0.0 && dropped == 0.0 && !s.way.loses {
+                continue;
+            }
+            let record = &mut self.records[number as usize];
+            if !c.config.ecn {
+                if record.drops_non_ect {
                     dropped = dropped.max(marked);
                 }
                 marked = 0.0;
             }
+            if marked > most {
+                (most, rising) = (marked, self.links[number as usize].is_above());
+            }
             let n = f64::from(out.packets) * kept;
-            link.count(n * marked, n * dropped, n * link.random_loss);
+            record.count(n * marked, n * dropped, n * record.random_loss);
             unmarked *= 1.0 - marked;
-            kept *= (1.0 - dropped) * (1.0 - link.random_loss);
+            kept *= (1.0 - dropped) * (1.0 - record.random_loss);
         }
         let lost =
             if kept < 1.0 { (0..out.packets).filter(|_| c.stream.unit() >= kept).count() as u32 } else { 0 };
+        let [marked_at_host, lost_at_host] = out.at_host.map(|n| n.min(out.packets));
+        let lost = lost.max(lost_at_host);
         let arrived = out.packets - lost;
         let marks = f64::from(arrived) * (1.0 - unmarked);
         let marked = if marks > 0.0 { ((marks + c.stream.unit()) as u32).min(arrived) } else { 0 };
-        let now_rtt = s.rtt(self.links);
+        let marked = if c.config.ecn { marked.max(marked_at_host.min(arrived)) } else { marked };
+        // Not in slow start, where the window that such a delay adds would be as large as all before it.
+        let starts = c.group[self.i].cwnd < c.group[self.i].ssthresh;
+        let marked =
+            if lasted > out.rtt / 2.0 && !starts { s.shift(marked, arrived, rising) } else { marked };
+        let [_, now_rtt] = self.trip(&s.way);
         let spread = (lasted + now_rtt - out.rtt).max(s.way.least_gap * f64::from(out.packets));
         let gap = spread / f64::from(out.packets);
-        s.batches.push_back(Batch { packets: out.packets, marked, lost, rtt: out.rtt, gap });
-        let acked = (out.start + out.rtt as Time).max(self.now);
+        s.batches.push_back(Batch { number: s.next, packets: out.packets, marked, lost, rtt: out.rtt, gap });
+        s.next += 1;
         if arrived > 0 {
             c.passed += u64::from(arrived);
-            c.last = c
-                .last
-                .max(out.start + (out.forward + spread - s.way.least_gap).max(0.0) as Time)
-                .max(self.now);
+            let last = out.start + (out.forward + spread - s.way.least_gap).max(0.0) as Time;
+            c.last = c.last.max(last).max(self.now);
         }
-        self.plan(c, acked, Kind::Acked);
         if c.passed >= c.packets {
             self.plan(c, c.last, Kind::Finished);
         }
-        self.send(c);
+        Some((out.start + out.rtt as Time).max(self.now))
     }
 
-    /// The batch no longer flows.
-    pub fn release(&mut self, config: &Config, s: &Subflow, out: &Outgoing, wire: f64) {
-        let ack = out.rate * f64::from(config.ack) / wire;
-        let rates = iter::once(out.rate).chain(iter::repeat(out.passed));
-        for (&number, rate) in s.way.there.iter().zip(rates).chain(s.way.back.iter().map(|link| (link, ack)))
-        {
-            let link = &mut self.links[number as usize];
-            link.advance(self.now);
-            link.end(rate);
+    /// Whether the last batch is a single packet whose ACK waits for the receiver's timer, because no other packet
+    /// follows: then that, or the sender's timer before it, is planned.
+    fn hold(&mut self, c: &mut Connection) -> bool {
+        let delayed = c.config.delayed_ack;
+        let window = c.group[self.i].cwnd.min(c.config.receive_window);
+        let s = &mut c.subflows[self.i];
+        let Some(&batch) = s.batches.back() else { return false };
+        let changed = (batch.marked > 0) != s.echo.was_marked;
+        s.echo.was_marked = batch.marked > 0;
+        let lone = batch.packets == 1 && s.in_flight == 1 && window == 1 && batch.lost == 0;
+        let quick = changed || delayed.every == 1 || s.arrived < u64::from(delayed.quick);
+        if !lone || quick || c.unsent == 0 {
+            return false;
+        }
+        s.echo.held = true;
+        s.repair.timer += 1;
+        if let Some(batch) = s.batches.back_mut() {
+            batch.rtt += delayed.timer as f64;
+        }
+        let (timer, rtt) = (s.repair.timer, batch.rtt as Time);
+        let held = (s.last_sent + rtt).max(self.now) + delayed.timer;
+        s.acked_at = held;
+        let expires = (s.last_sent + self.timeout_after(c)).max(self.now);
+        self.plan(c, held, Kind::Acked(batch.number));
+        if expires < held {
+            self.plan(c, expires, Kind::Timeout(timer));
+        }
+        true
+    }
+
+    /// The batch no longer flows. Its links are up to date then.
+    pub fn release(&mut self, way: &Way, out: &Outgoing) {
+        self.advance(way);
+        for (place, &link) in way.there().iter().enumerate() {
+            self.links[link as usize].end(if place == 0 { out.rate } else { out.passed });
+        }
+        for &link in way.back() {
+            self.links[link as usize].end(out.acks);
         }
     }
 
-    /// The first ACK of the oldest batch: the controller hears of the whole batch.
-    pub fn acked(&mut self, c: &mut Connection) {
+    /// The first ACK of the batch of this number: the controller hears of the whole batch. Returns how many packets
+    /// follow.
+    pub fn acked(&mut self, c: &mut Connection, number: u32) -> u32 {
+        if c.subflows[self.i].next == number {
+            self.settle(c);
+            if self.hold(c) {
+                return 0;
+            }
+        }
         let s = &mut c.subflows[self.i];
-        let Some(batch) = s.batches.pop_front() else { return };
+        if s.batches.front().is_none_or(|batch| batch.number != number) {
+            return 0; // it was sent again, and this is the ACK that its first copy would have had
+        }
+        let Some(batch) = s.batches.pop_front() else { return 0 };
+        s.echo.held = false;
         s.in_flight -= batch.packets;
         let arrived = batch.packets - batch.lost;
         s.repair.holes += batch.lost;
@@ -170,9 +270,9 @@ impl Place<'_> {
             c.arrived += u64::from(arrived);
             s.repair.timer += 1;
             s.repair.backoff = 0;
-            s.span = batch.gap * f64::from(arrived);
             s.repair.since = if s.repair.holes > 0 { s.repair.since + arrived } else { 0 };
             s.counters.marks += u64::from(batch.marked);
+            s.rtt.sample(batch.rtt);
             let rtt = (batch.rtt * 8.0 / MICROSECOND as f64) as u32;
             let told = Told::Ack {
                 packets: arrived,
@@ -181,22 +281,27 @@ impl Place<'_> {
                 limited: s.limited,
                 subflow: self.i,
             };
+            if s.repair.holes > 0 && c.group[self.i].state == State::Recovery {
+                // It ends when the last hole is filled (RFC 6582 §3.2), and a window is cut once for all of them.
+                c.hosts.extend_recovery(self.i, arrived + s.repair.holes);
+            }
             let cut = c.hosts.play(&mut c.group, told).event == "mark";
             s.counters.mark_cuts += u64::from(cut);
             self.repair(c);
             // What the ACKs allow, more in slow start and less after a cut, leaves while they arrive.
-            let window = c.group[self.i].cwnd.min(c.spec.config.receive_window);
+            let window = c.group[self.i].cwnd.min(c.config.receive_window);
             let s = &mut c.subflows[self.i];
             let room = window.saturating_sub(s.in_flight);
-            s.gap = s.span / f64::from(room.max(1));
+            s.gap = batch.gap * f64::from(arrived) / f64::from(room.max(1));
         }
-        self.send(c);
+        let sent = self.send(c);
         self.arm(c);
+        sent
     }
 
     /// Enough duplicate ACKs: the window is cut, and what is lost is sent again.
     fn repair(&mut self, c: &mut Connection) {
-        let recovery = c.spec.config.recovery;
+        let recovery = c.config.recovery;
         let s = &mut c.subflows[self.i];
         let told = s.repair.since >= DUPLICATES || s.repair.next_at > 0 && self.now >= s.repair.next_at;
         if s.repair.holes == 0 {
@@ -209,8 +314,8 @@ impl Place<'_> {
             s.counters.recoveries += 1;
         }
         c.hosts.play(&mut c.group, Told::Loss { subflow: self.i });
-        // Without SACK a round repairs one hole: by partial ACKs the next round repairs the next one (RFC 6582), without
-        // them the timer repairs all others (RFC 5681).
+        // Without SACK a round repairs one hole: by partial ACKs the next round repairs the next one (RFC 6582),
+        // without them the timer repairs all others (RFC 5681).
         let repaired = if recovery.uses_sack() { s.repair.holes } else { 1 };
         s.repair.resend += repaired;
         s.repair.holes -= repaired;
@@ -227,19 +332,24 @@ impl Place<'_> {
             return;
         }
         s.repair.timer += 1;
-        let (timer, config) = (s.repair.timer, &c.spec.config);
-        let srtt = u64::from(c.group[self.i].srtt) * (MICROSECOND / 8);
-        let rto = if srtt == 0 { config.rto_initial } else { config.rto_min.max(2 * srtt) };
-        let rto = rto.saturating_mul(1 << s.repair.backoff.min(16)).min(config.rto_max);
-        let at = (s.last_sent + rto).max(self.now);
+        let (timer, last_sent) = (s.repair.timer, s.last_sent);
+        let at = (last_sent + self.timeout_after(c)).max(self.now);
         self.plan(c, at, Kind::Timeout(timer));
     }
 
-    /// The retransmission timer.
-    pub fn timeout(&mut self, c: &mut Connection, timer: u32) {
+    /// The retransmission timeout.
+    fn timeout_after(&self, c: &Connection) -> Time {
+        let (config, s) = (&c.config, &c.subflows[self.i]);
+        let own = (s.rtt.smoothed + 4.0 * s.rtt.variation) as Time;
+        let rto = if own == 0 { config.rto_initial } else { config.rto_min.max(own) };
+        rto.saturating_mul(1 << s.repair.backoff.min(16)).min(config.rto_max)
+    }
+
+    /// The retransmission timer. Returns how many packets are sent.
+    pub fn timeout(&mut self, c: &mut Connection, timer: u32) -> u32 {
         let s = &mut c.subflows[self.i];
-        if timer != s.repair.timer || s.repair.holes == 0 {
-            return;
+        if timer != s.repair.timer || s.repair.holes == 0 && !s.echo.held {
+            return 0;
         }
         s.counters.timeouts += 1;
         s.repair.backoff += 1;
@@ -247,8 +357,26 @@ impl Place<'_> {
         s.repair.resend += s.repair.holes;
         (s.repair.holes, s.repair.since, s.repair.next_at) = (0, 0, 0);
         s.gap = 0.0;
+        let held = std::mem::take(&mut s.echo.held);
         c.hosts.play(&mut c.group, Told::Timeout { subflow: self.i });
-        self.send(c);
+        if held { self.repeat(c) } else { self.send(c) }
+    }
+
+    /// The only packet in flight, whose ACK is held back, is sent once more: the receiver answers a duplicate at once.
+    fn repeat(&mut self, c: &mut Connection) -> u32 {
+        let s = &mut c.subflows[self.i];
+        self.advance(&s.way);
+        let [_, rtt] = self.trip(&s.way);
+        let Some(batch) = s.batches.front_mut() else { return 0 };
+        // The receiver echoes the time of the first copy: its ACK was held back.
+        (batch.number, batch.rtt) = (s.next, (self.now - s.last_sent) as f64 + rtt);
+        s.next += 1;
+        s.counters.retransmissions += 1;
+        s.last_sent = self.now;
+        s.acked_at = self.now + rtt as Time;
+        let (number, at) = (s.next - 1, s.acked_at);
+        self.plan(c, at, Kind::Acked(number));
+        1
     }
 }
 

@@ -6,7 +6,7 @@ use tresse_controllers::{ConfiguredController, find};
 use tresse_fabric::{Fabric, Loss, NonEct, Path, PortConfig, Processing, Threshold};
 use tresse_rounds::Rounds;
 use tresse_sim::{FlowRecord, FlowSpec, Step};
-use tresse_transport::Config;
+use tresse_transport::{Config, DelayedAck};
 use tresse_units::{MICROSECOND, MILLISECOND, NEVER, SECOND, Stream, Time};
 
 const RATE: u64 = 1_000_000_000;
@@ -114,6 +114,33 @@ fn the_mean_queue_of_dctcp_lies_about_k() {
         let used = counters.bytes as f64 * 8.0 / (RATE as f64 * rounds.now() as f64 / SECOND as f64);
         assert!(used > 0.98, "{flows} flows, K = {k}: {used:.3} of the link");
     }
+}
+
+/// A window of one packet, an ACK for two, and a receiver that waits longer than the sender: each packet but the first
+/// needs the sender's timer or the receiver's. With an ACK for each packet, none does.
+#[test]
+fn the_ack_of_a_lone_packet_waits() {
+    let took = |every, timer, quick| {
+        let mut rounds = net(1, 1000, None);
+        let mut spec = flow(0, "reno", 20 * MSS);
+        spec.config.receive_window = 1;
+        spec.config.delayed_ack = DelayedAck { every, timer, quick, ..spec.config.delayed_ack };
+        rounds.start(spec);
+        let record = records(&mut rounds).remove(0);
+        assert_eq!(record.counters.sent, 20);
+        assert_eq!(record.counters.retransmissions, record.counters.timeouts);
+        (record.end, record.counters.timeouts)
+    };
+    let (at_once, none) = took(1, 40 * MILLISECOND, 0);
+    assert_eq!(none, 0);
+    assert!(at_once < 10 * MILLISECOND, "{at_once}");
+    // The receiver's timer is the first, 19 times.
+    let (late, none) = took(2, 5 * MILLISECOND, 0);
+    assert_eq!(none, 0);
+    assert!(late.abs_diff(at_once + 19 * 5 * MILLISECOND) < MILLISECOND, "{late}");
+    // The sender's is the first, which knows round trips of quick ACKs only, until it has learned how long one may take.
+    let (_, timeouts) = took(2, 40 * MILLISECOND, 4);
+    assert!((1..10).contains(&timeouts), "{timeouts}");
 }
 
 #[test]
