@@ -60,6 +60,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "opn/nstar",
     "opn/nstar-table",
     "opn/short-flows",
+    "today/cluster-100k",
     "today/generations",
     "today/loops",
     "today/pfc",
