@@ -72,6 +72,26 @@ def test_keys_of_a_scheme_that_is_not_chosen_do_not_count(tuning: Tuning) -> Non
         assert any(key.startswith("schemes.") for key in own.setting.set) == (own.values["scheme"] == "xmp")
 
 
+def test_keys_that_make_no_difference_to_a_scheme_do_not_count(tmp_path: Path) -> None:
+    schemes = {**SMALL["schemes"], "lia": {"controller": "lia", "subflows": 1}}
+    plan = {
+        "experiment": {**SMALL, "schemes": schemes},
+        "space": {"scheme": ["lia", "dctcp"], "fabric.mark": {"from": "5pkt", "to": "60pkt"}},
+        "objective": {"minimise": "fct_p99_s"},
+        "budget": {"trials": 8, "seeds": 1, "fresh": 2},
+    }
+    found = tune(plan, out=tmp_path / "lia", progress=False)
+    by_scheme = {name: [own for own in found.trials if own.values["scheme"] == name] for name in ("lia", "dctcp")}
+    assert len(by_scheme["lia"]) > 1, "or there is nothing to see"
+    assert all("fabric.mark" not in own.values for own in by_scheme["lia"])
+    assert all("fabric.mark" in own.values for own in by_scheme["dctcp"])
+    settings = {json.dumps([line["only"], line["set"]]) for line in lines(tmp_path / "lia")}
+    assert len(lines(tmp_path / "lia")) == len(settings), "each setting is computed once"
+    assert sum("fabric.mark" not in text for text in settings) == 1
+    counted = f"no difference: fabric.mark in {len(by_scheme['lia'])} of 8 trials"
+    assert counted in _text(found)
+
+
 def test_again_computes_nothing_and_says_the_same(tuning: Tuning) -> None:
     before = (tuning.folder / "journal.jsonl").read_bytes()
     again = tune(PLAN, out=tuning.folder, progress=False)

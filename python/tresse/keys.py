@@ -248,6 +248,9 @@ Reduction: TypeAlias = Literal["immediate", "prr"]
 - `prr`: Over a round, by proportional rate reduction (RFC 6937).
 """
 
+Buffer2: TypeAlias = str
+"""Such as "linux"."""
+
 Blocked: TypeAlias = Literal["wait", "reinject"]
 """What the sender does while data on one subflow keeps the receive buffer full.
 - `wait`: Wait; after a timeout of the subflow with the first missing data, another one sends this data
@@ -1543,9 +1546,11 @@ class Transport(Keys):
     unlimited.
     """
 
-    receive_buffer: Bytes | None = None
+    receive_buffer: Buffer2 | None = None
     """The receive buffer of a whole connection, in bytes of payload: new data may be in flight, on all
-    subflows together, up to this much beyond the first data that is missing. Default: unlimited.
+    subflows together, up to this much beyond the first data that is missing. Or "linux": it begins with 80
+    KiB and grows with what arrives in a round trip, up to 3840 KiB, as with Linux's `tcp_rmem` of 128 KiB
+    and 6 MiB; "linux 1MB" grows up to 1 MB. Default: unlimited.
     """
 
     blocked: Blocked | None = None

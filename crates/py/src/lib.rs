@@ -30,7 +30,7 @@ mod _native {
     #[pymodule_export]
     use crate::tables::{figures, head, meanings, networks, table, write_page};
     #[pymodule_export]
-    use crate::{command, compare, explain, optimum, schema, shown_metrics, versions};
+    use crate::{command, compare, explain, ignored, optimum, schema, shown_metrics, versions};
 }
 
 /// Runs the command `tresse` with these arguments, the first of which is its name. Returns its exit code. It is the
@@ -70,6 +70,23 @@ fn explain(name: &str) -> Option<String> {
 fn compare(py: Python<'_>, left: PathBuf, right: PathBuf, judge: bool) -> PyResult<String> {
     let pairs = py.detach(|| tresse_workbench::compare::runs(&left, &right, judge));
     pairs.map(|own| serde_json::to_string(&own).expect("plain data")).map_err(|own| errors::error(py, own))
+}
+
+/// Those of `keys`, which the settings change, that make no difference to these cases. `controllers` are files of the user's
+/// own.
+#[pyfunction]
+fn ignored(
+    py: Python<'_>,
+    cases: requests::Cases,
+    controllers: Vec<PathBuf>,
+    keys: Vec<String>,
+) -> PyResult<Vec<String>> {
+    let own = OwnCode { controllers, balancers: Vec::new() };
+    let ignored = py.detach(|| {
+        own.load(&mut |_| ())?;
+        Ok(tresse_workbench::cases::ignored(&cases.cases()?, keys))
+    });
+    ignored.map_err(|own| errors::error(py, own))
 }
 
 /// The optimum of these cases, as JSON.

@@ -54,8 +54,8 @@ pub fn run(sweep: &Sweep, parallel: usize, stop: &Stop) -> Result<(), Diagnostic
             let point = sweep.point(place);
             let start = clock();
             let begins = |watch: &Arc<Watch>| stop.begins(worker, watch);
-            let Some(record) =
-                sweep.base.common.measure(sweep.base.owners, &point.address, &point.settings, &begins)
+            let what = (&point.settings[..], point.part.as_ref());
+            let Some(record) = sweep.base.common.measure(sweep.base.owners, &point.address, what, &begins)
             else {
                 break;
             };

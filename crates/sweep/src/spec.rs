@@ -21,6 +21,8 @@ use tresse_results::{MODEL_VERSION, Report};
 use crate::controllers::{self, StoredController};
 use crate::plan::{Plan, setting};
 use crate::record::Record;
+use crate::store::Point;
+use crate::unseen::Part;
 
 /// What all points of a sweep have in common.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -42,6 +44,8 @@ struct Spec {
     address: String,
     /// As `--set` takes them.
     settings: Vec<String>,
+    /// Which of its cases; `None`: all.
+    part: Option<Part>,
     #[serde(flatten)]
     common: Arc<Common>,
 }
@@ -128,6 +132,12 @@ impl Base {
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
+    /// The content address of some of a point's cases.
+    pub fn address_of_part(&self, settings: &[String], part: &Part) -> String {
+        let cases: Vec<String> = part.cases.iter().map(|case| case.join(" ")).collect();
+        sha256(format!("{}\n{}", self.address_of(settings), cases.join("\n")))
+    }
+
     /// The settings of a point, as `--set` takes them.
     pub fn settings<'a>(&self, own: impl IntoIterator<Item = (&'a String, &'a toml::Value)>) -> Vec<String> {
         let set = self.set.iter().map(|(key, value)| setting((key, value)));
@@ -135,9 +145,10 @@ impl Base {
     }
 
     /// The input of [`run_point`].
-    pub fn spec(&self, address: &str, settings: &[String]) -> String {
-        let common = Arc::clone(&self.common);
-        let spec = Spec { address: address.to_owned(), settings: settings.to_vec(), common };
+    pub fn spec(&self, point: &Point) -> String {
+        let Point { address, settings, part, .. } = point;
+        let (address, settings, part) = (address.clone(), settings.clone(), part.clone());
+        let spec = Spec { address, settings, part, common: Arc::clone(&self.common) };
         serde_json::to_string(&spec).expect("plain data")
     }
 }
@@ -164,10 +175,12 @@ impl Common {
         &self,
         owners: Owners,
         settings: &[String],
+        part: Option<&Part>,
         begins: &dyn Fn(&Arc<Watch>),
     ) -> Result<(Report, Arc<Watch>), Diagnostic> {
         let loaded = self.load(owners, settings)?;
-        let plan = owners.resolve(&loaded, &self.only)?;
+        let mut plan = owners.resolve(&loaded, &self.only)?;
+        plan.cases.retain(|case| part.is_none_or(|part| part.has(case)));
         let options = Options {
             profile: if self.full { Profile::Full } else { Profile::Quick },
             seed: self.seed,
@@ -183,15 +196,15 @@ impl Common {
         Ok((tresse_reproduction::measure(&loaded, &plan, &options, &watch)?, watch))
     }
 
-    /// Computes a point; `begins` gets what can stop it. `None` if it was stopped.
+    /// Computes a point, or a part of it; `begins` gets what can stop it. `None` if it was stopped.
     pub fn measure(
         &self,
         owners: Owners,
         address: &str,
-        settings: &[String],
+        (settings, part): (&[String], Option<&Part>),
         begins: &dyn Fn(&Arc<Watch>),
     ) -> Option<Record> {
-        match caught(|| self.run(owners, settings, begins)) {
+        match caught(|| self.run(owners, settings, part, begins)) {
             Ok(Ok((_, watch))) if watch.stop.load(Ordering::Relaxed) => None,
             Ok(Ok((report, _))) => Some(Record::of(address, report)),
             Ok(Err(error)) => Some(Record::failed(address, told(&error))),
@@ -210,7 +223,7 @@ pub fn run_point<E: From<Diagnostic> + From<LoadError>>(owners: Owners, spec: &s
         Diagnostic::input(format!("not a specification of a point of this version: {}", plain_json(&e)))
     })?;
     spec.common.controllers.iter().try_for_each(controllers::have)?;
-    let record = spec.common.measure(owners, &spec.address, &spec.settings, &|_| ());
+    let record = spec.common.measure(owners, &spec.address, (&spec.settings, spec.part.as_ref()), &|_| ());
     Ok(serde_json::to_string(&record.expect("nobody stops it")).expect("plain data"))
 }
 

@@ -22,6 +22,7 @@ use crate::rows;
 use crate::shard::{SHARD, Shard};
 use crate::spec::Base;
 use crate::table;
+use crate::unseen::{Part, Parts, Unseen};
 
 /// A sweep that is in progress, or has ended. Its folder has
 ///
@@ -38,14 +39,16 @@ pub struct Sweep {
     state: Mutex<State>,
 }
 
-/// One experiment at one setting.
+/// One experiment at one setting, or those of its cases that see the same keys.
 #[derive(Debug)]
 pub(crate) struct Point {
     pub address: String,
-    /// The keys of the designs.
+    /// The keys of the designs that its cases see.
     pub setting: Setting,
     /// All settings, in the form of `--set`.
     pub settings: Vec<String>,
+    /// Which cases; `None`: all.
+    pub part: Option<Part>,
 }
 
 #[derive(Debug)]
@@ -87,6 +90,16 @@ pub struct Finished {
     pub failures: BTreeMap<String, usize>,
     /// What is missing; `None` if nothing is, or that is not known.
     pub unfinished: Option<Unfinished>,
+    /// What was left out of the plan.
+    pub left_out: LeftOut,
+}
+
+/// Points that would have repeated others, because they differ from them only in keys that make no difference.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    pub points: usize,
+    /// Which keys, and to whom.
+    pub unseen: Vec<Unseen>,
 }
 
 /// A sweep of which points are missing.
@@ -106,20 +119,34 @@ struct Planned {
     /// All points: those of the plan, and those that the folder had before.
     points: usize,
     plan: String,
+    #[serde(default)]
+    left_out: LeftOut,
+}
+
+impl Planned {
+    /// A folder of an earlier version has none.
+    fn read(folder: &Path) -> Option<Self> {
+        serde_json::from_str(&text_file::read_text(&folder.join(PLANNED)).ok()?).ok()
+    }
+
+    fn write(&self, folder: &Path) -> Result<(), Diagnostic> {
+        let path = folder.join(PLANNED);
+        let text = serde_json::to_string(self).expect("plain data") + "\n";
+        write_whole(&path, text).map_err(|e| Diagnostic::io("cannot be written", path, e))
+    }
 }
 
 impl Finished {
     fn of<'a>(folder: &Path, kept: impl Iterator<Item = &'a Kept> + Clone) -> Self {
         let (failures, points) = (rows::reasons(kept.clone()), kept.count());
-        // A folder of an earlier version, or of merged shards, has no such file.
-        let planned = text_file::read_text(&folder.join(PLANNED)).ok();
-        let planned: Option<Planned> = planned.and_then(|text| serde_json::from_str(&text).ok());
+        let planned = Planned::read(folder);
+        let left_out = planned.as_ref().map(|planned| planned.left_out.clone()).unwrap_or_default();
         let unfinished = planned.filter(|planned| planned.points > points).map(|planned| Unfinished {
             of: planned.points,
             plan: planned.plan,
             in_progress: folder::is_held(folder),
         });
-        Self { folder: folder.to_owned(), points, failures, unfinished }
+        Self { folder: folder.to_owned(), points, failures, unfinished, left_out }
     }
 
     /// Points that failed.
@@ -151,15 +178,7 @@ impl Sweep {
             return Err(Diagnostic::input("the plan has no points").of(&plan.name).hint(hint).into());
         }
         check(plan, &base, &planned)?;
-        let mut seen = BTreeSet::new();
-        let mut points = Vec::new();
-        for planned in planned {
-            let settings = base.settings(&planned.setting);
-            let point = Point { address: base.address_of(&settings), setting: planned.setting, settings };
-            if seen.insert(point.address.clone()) {
-                points.push(point);
-            }
-        }
+        let (mut points, left_out) = points_of(&base, &planned);
         if let Some(shard) = shard {
             let own = points.into_iter().enumerate().filter(|(place, _)| shard.has(*place));
             points = own.map(|(_, point)| point).collect();
@@ -183,10 +202,8 @@ impl Sweep {
             kept.into_iter().map(|kept| (kept.record.address.clone(), kept)).collect();
         let is_new = |place: &usize| !known.contains_key(&points[*place].address);
         let mut todo: Vec<usize> = (0..points.len()).rev().filter(is_new).collect();
-        let planned = Planned { points: known.len() + todo.len(), plan: plan.name.clone() };
-        let path = folder.path().join(PLANNED);
-        let text = serde_json::to_string(&planned).expect("plain data") + "\n";
-        write_whole(&path, text).map_err(|e| Diagnostic::io("cannot be written", path, e))?;
+        Planned { points: known.len() + todo.len(), plan: plan.name.clone(), left_out }
+            .write(folder.path())?;
         order(&mut todo, &points, &costs);
         let state = State { journal, known, todo, costs, computed: 0, ordered: 0 };
         Ok(Self { base, points, folder, state: Mutex::new(state) })
@@ -222,7 +239,7 @@ impl Sweep {
     /// [`run_point`](crate::run_point) takes.
     pub fn todo(&self) -> Vec<(usize, String)> {
         let places = self.state().todo.iter().rev().copied().collect::<Vec<_>>();
-        let spec = |place: usize| self.base.spec(&self.points[place].address, &self.points[place].settings);
+        let spec = |place: usize| self.base.spec(&self.points[place]);
         places.into_iter().map(|place| (place, spec(place))).collect()
     }
 
@@ -333,12 +350,43 @@ pub fn merge(folder: &Path) -> Result<Finished, Diagnostic> {
         let to = held.path().join(PLAN);
         write_whole(&to, plan).map_err(|e| Diagnostic::io("cannot be written", to, e))?;
     }
+    // What was left out of the plan, all shards know.
+    if let Some(planned) = Planned::read(first) {
+        Planned { points: known.len(), ..planned }.write(held.path())?;
+    }
     finish(held.path(), known.values())
 }
 
 const PLAN: &str = "plan.toml";
 const PLANNED: &str = "planned.json";
 const OTHER: &str = "a sweep can only be continued with the same experiment, seeds, cases and version; its designs may change";
+
+/// The points of a plan, each once.
+fn points_of(base: &Base, planned: &[designs::Planned]) -> (Vec<Point>, LeftOut) {
+    let parts = Parts::new(base, planned);
+    let (mut whole, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    let (mut points, mut repeated) = (Vec::new(), 0);
+    for planned in planned {
+        // What is in two designs counts once.
+        if !whole.insert(base.settings(&planned.setting)) {
+            continue;
+        }
+        for (part, setting) in parts.of(planned) {
+            let settings = base.settings(&setting);
+            let address = match &part {
+                None => base.address_of(&settings),
+                Some(part) => base.address_of_part(&settings, part),
+            };
+            if seen.insert(address.clone()) {
+                points.push(Point { address, setting, settings, part });
+            } else {
+                repeated += usize::from(part.is_some());
+            }
+        }
+    }
+    let unseen = if repeated > 0 { parts.unseen() } else { Vec::new() };
+    (points, LeftOut { points: repeated, unseen })
+}
 
 /// The journal of a folder, for a sweep with this base, and its plan.
 fn opened(folder: &Path, base: &Base, plan: &Plan) -> Result<(Journal, Vec<Kept>), Diagnostic> {

@@ -78,7 +78,7 @@ fn settings(keys: &[String], rows: &[Row<'_>]) -> Vec<Column> {
             key,
             values,
             "",
-            "the value set by the sweep; null if the design does not set it",
+            "the value set by the sweep; null if the design sets none, or it makes no difference to the case",
         ));
     }
     let axes: IndexSet<&String> =

@@ -18,6 +18,7 @@ use tresse_lab::fabric;
 use tresse_linux::attach::Default;
 use tresse_linux::{attach, detach};
 use tresse_path_manager::Config as Managers;
+use tresse_transport::{BufferRule, ReceiveBuffer};
 use tun_rs::SyncDevice;
 
 use crate::agent::{Ask, HostReport};
@@ -40,6 +41,16 @@ const SENDS: &str = "4096 131072 268435456";
 /// out-of-order data exceeds its receive buffer: it then takes nothing from its subflows, not even the
 /// missing data. So the initial size is more than what waits in any experiment.
 const RECEIVES: &str = "4096 67108864 268435456";
+
+/// `tcp_rmem` for a receive buffer. A fixed one is a buffer that has no room to grow.
+fn receives(buffer: ReceiveBuffer) -> String {
+    let bytes = ReceiveBuffer::linux_bytes;
+    let most = match buffer.rule {
+        BufferRule::Fixed => buffer.bytes,
+        BufferRule::Linux { most } => most,
+    };
+    format!("4096 {} {}", bytes(buffer.bytes), bytes(most))
+}
 
 /// The settings of a testbed.
 #[derive(Debug, Clone, Copy)]
@@ -170,6 +181,10 @@ fn addresses(case: &Case) -> Result<u32, Error> {
         }
         most = most.max(scheme.paths);
     }
+    let buffer = |scheme: &BoundScheme| scheme.transport.receive_buffer;
+    if case.bound_schemes.windows(2).any(|two| buffer(&two[0]) != buffer(&two[1])) {
+        return wrong("its schemes have different receive buffers, but a host has one for all".to_owned());
+    }
     if case.setting.options.pauses() {
         return wrong(
             "the network cards of real hosts do not obey the fabric's pauses: leave out `pfc`".to_owned(),
@@ -209,7 +224,9 @@ impl Host {
         namespace.sysctl("ipv4/tcp_ecn", if ecn { "1" } else { "0" })?;
         // As in the simulator, no buffer limits a window: if one path has a queue of 400 ms, data from the
         // other waits for it in the receiver, and the sender keeps it too.
-        namespace.sysctl("ipv4/tcp_rmem", RECEIVES)?;
+        // Unless the experiment sets one.
+        let buffer = case.bound_schemes.first().and_then(|own| own.transport.receive_buffer);
+        namespace.sysctl("ipv4/tcp_rmem", &buffer.map_or(RECEIVES.to_owned(), receives))?;
         namespace.sysctl("ipv4/tcp_wmem", SENDS)?;
         // A connection must not start with what an earlier one has learnt.
         namespace.sysctl("ipv4/tcp_no_metrics_save", "1")?;

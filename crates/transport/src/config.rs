@@ -76,17 +76,48 @@ pub enum Scheduler {
 }
 
 /// The receive buffer of a whole connection (RFC 8684 §3.3.1). The application reads at once, so only data that is out of
-/// the connection's order takes room, and new data may be in flight up to this much beyond the DATA_ACK.
+/// the connection's order takes room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceiveBuffer {
     /// Its size, bytes of payload; at least a full segment. Only whole segments go in, and a message's last one takes as
     /// much room as the others.
     pub bytes: u64,
+    /// Whether it grows.
+    pub rule: BufferRule,
     /// What the sender does about data that keeps its window closed.
     pub blocked: Blocked,
 }
 
+/// How large a receive buffer is while the connection lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BufferRule {
+    /// As large as at the start. New data may be in flight up to this much beyond the DATA_ACK.
+    Fixed,
+    /// It grows, and data that waits for its order takes room from the window, as in Linux 6.18 (`mptcp_rcv_space_adjust`,
+    /// `mptcp_rcvbuf_grow`, `__mptcp_space`).
+    Linux {
+        /// The largest size, bytes of payload.
+        most: u64,
+    },
+}
+
+/// The payload in a byte of Linux's buffer, in 1/256: 1448 bytes are charged 2304, which are a packet's 2048 and its
+/// `sk_buff` (`scaling_ratio`).
+const PAYLOAD: u64 = 160;
+
 impl ReceiveBuffer {
+    /// With Linux's `tcp_rmem`: 131072 bytes at the start, and at most `most` bytes of payload, by default those of 6 MiB.
+    pub fn linux(most: Option<u64>, blocked: Blocked) -> Self {
+        let payload = |bytes: u64| bytes * PAYLOAD / 256;
+        let most = most.unwrap_or(payload(6 << 20));
+        Self { bytes: payload(131_072).min(most), rule: BufferRule::Linux { most }, blocked }
+    }
+
+    /// The size of Linux's buffer that holds this much payload, bytes.
+    pub fn linux_bytes(payload: u64) -> u64 {
+        payload.saturating_mul(256) / PAYLOAD
+    }
+
     /// How many segments it holds.
     pub(crate) fn segments(self, mss: u32) -> u32 {
         u32::try_from(self.bytes / u64::from(mss)).unwrap_or(u32::MAX).max(1)

@@ -21,7 +21,7 @@ mod transmit;
 mod wire;
 
 pub use config::{
-    Blocked, Config, DelayedAck, Echo, Gro, Plb, ReceiveBuffer, Recovery, Reduction, Scheduler,
+    Blocked, BufferRule, Config, DelayedAck, Echo, Gro, Plb, ReceiveBuffer, Recovery, Reduction, Scheduler,
 };
 pub use counters::Counters;
 pub use message::Incoming;

@@ -58,6 +58,8 @@ pub(crate) struct Outgoing {
     written: u32,
     /// How many segments from the first missing one on the receiver has room for.
     window: u32,
+    /// Segments below this one it has room for in any case: it has said so.
+    edge: u32,
 }
 
 impl Outgoing {
@@ -67,12 +69,23 @@ impl Outgoing {
     /// As [`Message::first`].
     pub fn new(bytes: u64, mss: u32) -> Self {
         let last = Message::first(bytes, mss);
-        Self { mss, last, earlier: None, written: last.end, window: u32::MAX }
+        Self { mss, last, earlier: None, written: last.end, window: u32::MAX, edge: 0 }
     }
 
     /// To a receiver with room for `window` segments.
     pub fn within(self, window: u32) -> Self {
         Self { window, ..self }
+    }
+
+    /// The receiver, which tells its window, has room for the segments below `edge`, and for no others until it says so.
+    pub fn below(self, edge: u32) -> Self {
+        Self { window: 0, edge, ..self }
+    }
+
+    /// The receiver has said that it has room for the segments below `edge`.
+    #[inline]
+    pub fn open_to(&mut self, edge: u32) {
+        self.edge = self.edge.max(edge);
     }
 
     /// Segments below this one were written by the application.
@@ -85,7 +98,7 @@ impl Outgoing {
     /// one that it misses.
     #[inline]
     pub fn sendable(&self, una: u32) -> u32 {
-        self.written.min(una.saturating_add(self.window))
+        self.written.min(una.saturating_add(self.window).max(self.edge))
     }
 
     /// The application has written only the first `bytes` of the last message, no fewer than before.

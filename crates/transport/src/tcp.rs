@@ -10,6 +10,7 @@ mod scoreboard;
 mod sender;
 mod sent;
 mod set;
+mod space;
 mod subflow;
 
 pub use handshake::Step;

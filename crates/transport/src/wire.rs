@@ -99,6 +99,8 @@ pub struct Segment {
     pub cwr: bool,
     /// It was sent before on this subflow. No endpoint reads this.
     pub again: bool,
+    /// All segments of the subflow below this one have arrived, as far as its sender knows.
+    pub acked: u32,
 }
 
 /// The header of a TCP ACK.
@@ -114,6 +116,8 @@ pub struct Ack {
     pub ce: u8,
     /// How many of `blocks` are used.
     pub count: Count,
+    /// With a receive buffer that grows: how many segments from `dsn` on may be sent.
+    pub window: u16,
     /// SACK blocks, the newest first.
     pub blocks: [Block; 3],
 }

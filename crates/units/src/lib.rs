@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod buffer;
 pub mod input_file;
 pub mod output_file;
 mod parameter;
@@ -19,6 +20,7 @@ mod text;
 pub mod text_file;
 mod time;
 
+pub use buffer::Buffer;
 pub use parameter::{Parameter, ParameterError, Range, Value, Values, Whole};
 pub use quantity::{Bytes, Duration, Flops, Packets, Rate};
 pub use queue::{HostQueue, Mark, Queue};

@@ -77,6 +77,24 @@ impl Cases {
     }
 }
 
+/// Those of `keys`, which settings change, that make no difference to the cases: without them, the cases are the same.
+/// None if the cases cannot be made, with them or without.
+pub fn ignored(cases: &Cases, keys: Vec<String>) -> Vec<String> {
+    let resolved = |cases: &Cases| {
+        let loaded = cases.experiment.load(&mut |_| ()).ok()?;
+        Some(OWNERS.resolve(&loaded, &cases.only).ok()?.cases)
+    };
+    let Some(own) = resolved(cases) else { return Vec::new() };
+    let is_ignored = |key: &String| own.iter().all(|case| case.ignores(key).is_some());
+    let ignored: Vec<String> = keys.into_iter().filter(is_ignored).collect();
+    let mut without = cases.clone();
+    let is_kept = |setting: &String| {
+        setting.split_once('=').is_none_or(|(path, _)| !ignored.iter().any(|key| key == path))
+    };
+    without.experiment.set.retain(is_kept);
+    if resolved(&without).is_some_and(|other| other.len() == own.len()) { ignored } else { Vec::new() }
+}
+
 /// Reports how many cases there are if lists of values multiply them.
 fn tell_lists(plan: &Plan, tell: &mut dyn FnMut(String)) {
     let mut lists: IndexMap<&str, IndexSet<String>> = IndexMap::new();

@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::python;
 
-pub use tresse_sweep::{Finished, Shard, Standing, is_sweep, merge, read, rows};
+pub use tresse_sweep::{Finished, LeftOut, Shard, Standing, is_sweep, merge, read, rows};
 
 /// How often it is seen whether the sweep should end.
 const LOOK: Duration = Duration::from_millis(50);
@@ -117,7 +117,7 @@ pub fn check(finished: &Finished) -> Result<(), Failure> {
 
 /// The summary of a sweep: how many points there are, and why some failed.
 pub fn summary(finished: &Finished) -> String {
-    let Finished { folder, points, failures, unfinished } = finished;
+    let Finished { folder, points, failures, unfinished, left_out } = finished;
     let of = unfinished.as_ref().map(|own| format!(" of {}", own.of)).unwrap_or_default();
     let s = if *points == 1 && unfinished.is_none() { "" } else { "s" };
     let left = match unfinished {
@@ -139,7 +139,25 @@ pub fn summary(finished: &Finished) -> String {
     if failures.len() > MOST_REASONS {
         text += &format!("  and {} other reasons: see the column `error`\n", failures.len() - MOST_REASONS);
     }
+    if left_out.points > 0 {
+        text += &format!("{}\n", said(left_out));
+    }
     text + &format!("results: {}\ntable: tresse show {}\n", results(folder).display(), folder.display())
+}
+
+/// How many points were left out, and why, in one line.
+fn said(left_out: &LeftOut) -> String {
+    let s = if left_out.points == 1 { "" } else { "s" };
+    let each = left_out.unseen.iter().map(|unseen| {
+        let by: Vec<&str> = unseen.by.iter().map(String::as_str).collect();
+        format!("{} for {} ({})", unseen.key, by.join(", "), unseen.why)
+    });
+    let each: Vec<String> = each.collect();
+    let points = left_out.points;
+    format!(
+        "left out: {points} point{s} that would differ only in what makes no difference: {}",
+        each.join("; ")
+    )
 }
 
 fn results(folder: &Path) -> PathBuf {
@@ -152,6 +170,7 @@ pub fn json(finished: &Finished) -> Value {
     json!({
         "schema": "tresse/sweep/1", "out": finished.folder, "results": results(&finished.folder),
         "points": finished.points, "planned": finished.unfinished.as_ref().map(|own| own.of), "failed": finished.failed(), "failures": reasons.collect::<Vec<_>>(),
+        "left_out": finished.left_out,
     })
 }
 

@@ -38,6 +38,7 @@ def _text(found: Tuning) -> str:
     states = {state: sum(own.state == state for own in tried) for state in ("complete", "given-up", "failed")}
     counts = ", ".join(f"{number} {state.replace('-', ' ')}" for state, number in states.items() if number)
     lines = [f"{len(tried)} trials: {counts}; those that keep every bound: {sum(t.holds(found.plan) for t in tried)}"]
+    lines += _no_difference(found)
     fresh = found.plan.fresh
     lines += ["", f"under {fresh} seeds that the search has not seen, with 95 % intervals:", found.table(), ""]
     best = found.best
@@ -59,6 +60,17 @@ def _text(found: Tuning) -> str:
         lines += [f"no optimum: {best.no_optimum}"] if best.no_optimum else []
     lines += [f"in {found.folder}: report.html, tuning.json, trials.parquet"]
     return "\n".join(lines)
+
+
+def _no_difference(found: Tuning) -> list[str]:
+    """The keys that made no difference to some trials, which were not run again for them."""
+    applies = found.plan.applies
+    own = {
+        key: sum(applies(key, trial.values.get("scheme")) and key not in trial.values for trial in found.trials)
+        for key in found.plan.space
+    }
+    told = [f"{key} in {count} of {len(found.trials)} trials" for key, count in own.items() if count]
+    return [f"no difference: {', '.join(told)}"] if told else []
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from typing import Any
 
 from tresse import _native
 from tresse.errors import TresseError
+from tresse.experiments import chosen
 from tresse.runs import Run, run
 from tresse.tuning.plan import Plan
 
@@ -119,6 +120,12 @@ class Points:
                 if error.run is None:
                     raise
                 return Point({}, str(error), None, time.perf_counter() - begin)
+
+    def ignored(self, setting: Setting) -> list[str]:
+        """The keys of a setting that make no difference to its case, such as K to a scheme without marks."""
+        plan = self._plan
+        cases = chosen(plan.experiment, plan.profile, {**plan.only, **setting.only}, {**plan.set, **setting.set})
+        return _native.ignored(cases, plan.controllers, list(setting.set))
 
     def run(self, setting: Setting, seed: int, replications: int, out: Path, parallel: int | None = None) -> Run:
         """Runs a setting and keeps the run's folder."""

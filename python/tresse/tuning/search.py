@@ -71,7 +71,7 @@ def search(plan: Plan, points: Points, told: Callable[[int, int], None]) -> list
     begin = time.monotonic()
     while len(trials) < plan.trials and not _late(plan, begin):
         asked = [study.ask() for _ in range(min(_TOGETHER, plan.trials - len(trials)))]
-        own = [_trial(plan, trial) for trial in asked]
+        own = [_trial(plan, points, trial) for trial in asked]
         _climb(plan, points, list(zip(asked, own, strict=True)), prune=one)
         for trial, mine in zip(asked, own, strict=True):
             _tell(optuna, study, plan, trial, mine)
@@ -84,7 +84,7 @@ def _late(plan: Plan, begin: float) -> bool:
     return plan.seconds is not None and time.monotonic() - begin > plan.seconds
 
 
-def _trial(plan: Plan, trial: Any) -> Trial:
+def _trial(plan: Plan, points: Points, trial: Any) -> Trial:
     values: dict[str, Any] = {}
     only: dict[str, Any] = {}
     changed: dict[str, Any] = {}
@@ -101,6 +101,9 @@ def _trial(plan: Plan, trial: Any) -> Trial:
             value = space.value(trial.suggest_float(key, space.low, space.high, log=space.log))
         values[key] = value
         (changed if "." in key else only)[key] = value
+    # What makes no difference is left out, so that trials which differ only in that are the same.
+    for key in points.ignored(Setting(only, changed)):
+        del values[key], changed[key]
     return Trial(trial.number, values, Setting(only, changed))
 
 

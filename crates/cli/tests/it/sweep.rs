@@ -153,6 +153,43 @@ fn points_that_fail_are_told_and_end_with_1() {
 }
 
 #[test]
+fn a_scheme_without_marks_is_shown_once_for_all_thresholds() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let schemes = "[schemes.lia]\ncontroller = \"lia\"\n[schemes.xmp]\ncontroller = \"xmp\"\n";
+    let small = SMALL.replace("[schemes.dctcp]\ncontroller = \"dctcp\"\n", schemes);
+    fs::write(dir.path().join("small.toml"), small).expect("it can be written");
+    let plan = "experiment = \"small.toml\"\n[[designs]]\n\
+                keys = { \"fabric.mark\" = [\"5pkt\", \"10pkt\", \"20pkt\"] }\n";
+    fs::write(dir.path().join("plan.toml"), plan).expect("it can be written");
+    let told = sweep(dir.path(), &["plan.toml", "--out", "out"]);
+    assert_eq!((&told["points"], &told["left_out"]["points"]), (&4.into(), &2.into()));
+    let show = |args: &[&str]| {
+        let output =
+            tresse(dir.path()).args(["show", "out"]).args(args).output().expect("the command starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let table = show(&[]);
+    let begins: Vec<Vec<&str>> =
+        table.lines().skip(1).take(4).map(|line| line.split_whitespace().take(2).collect()).collect();
+    assert_eq!(
+        begins,
+        [["-", "lia-1"], ["5pkt", "xmp-1"], ["10pkt", "xmp-1"], ["20pkt", "xmp-1"]],
+        "{table}"
+    );
+    let why = "left out: 2 points that would differ only in what makes no difference: fabric.mark for lia (no packet can \
+               be marked)";
+    assert!(table.contains(why), "{table}");
+    let csv = show(&["--format", "csv"]);
+    let begins: Vec<Vec<&str>> =
+        csv.lines().skip(1).take(4).map(|line| line.split(',').take(2).collect()).collect();
+    assert_eq!(begins, [["", "lia-1"], ["5pkt", "xmp-1"], ["10pkt", "xmp-1"], ["20pkt", "xmp-1"]], "{csv}");
+    let rows: Value = serde_json::from_str(&show(&["--json"])).expect("one object");
+    assert_eq!(rows["rows"][0]["setting"], serde_json::json!({}));
+    assert_eq!(rows["rows"][3]["setting"]["fabric.mark"], "20pkt");
+}
+
+#[test]
 fn what_is_wrong_is_told() {
     let dir = TempDir::new().expect("a temporary folder");
     plan(dir.path());

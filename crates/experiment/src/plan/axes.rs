@@ -99,14 +99,11 @@ pub(super) fn cases(loaded: &Loaded, variant: Option<&str>, names: &Names) -> Re
     Ok(all)
 }
 
-/// Whether a case depends on an axis. It does not if the axis is of another workload, or of a scheme that carries
-/// none of its flows.
+/// Whether a case depends on an axis. A threshold for marks is one of every case, also of those that it cannot mark: they
+/// are what the others are compared with at each of its values.
 fn matters(axis: &Axis, case: &Case) -> bool {
-    match (&*axis.keys[0], axis.keys.get(1)) {
-        ("workloads", Some(name)) => *name == case.pattern,
-        ("schemes", Some(name)) => case.bound_schemes.iter().any(|bound| bound.scheme == *name),
-        _ => true,
-    }
+    let keys: Vec<&str> = axis.keys.iter().map(String::as_str).collect();
+    case.is_of_another(&keys).is_none()
 }
 
 /// The name of the axis whose path is `key`; otherwise `key` itself.

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use indexmap::{IndexMap, IndexSet};
+use tresse_transport::BufferRule;
 use tresse_units::{Bytes, Duration, HostQueue, Mark, Queue};
 
 use crate::plan::Plan;
@@ -85,7 +86,10 @@ fn of_schemes(schemes: &IndexMap<&str, &BoundScheme>) -> Option<String> {
         ("packets per ACK", |own| own.transport.delayed_ack.every.to_string()),
         ("what waits in a host", |own| Bytes(own.transport.port_limit).to_string()),
         ("receive buffer", |own| {
-            own.transport.receive_buffer.map_or("none".to_owned(), |buffer| Bytes(buffer.bytes).to_string())
+            own.transport.receive_buffer.map_or("none".to_owned(), |buffer| match buffer.rule {
+                BufferRule::Fixed => Bytes(buffer.bytes).to_string(),
+                BufferRule::Linux { most } => format!("linux {}", Bytes(most)),
+            })
         }),
         ("handshake", |own| if own.transport.handshake { "yes" } else { "no" }.to_owned()),
         ("pacing", |own| if own.transport.pacing { "yes" } else { "no" }.to_owned()),

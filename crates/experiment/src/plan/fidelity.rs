@@ -45,6 +45,9 @@ fn of_scheme(own: &BoundScheme) -> Option<String> {
     if own.transport.receive_buffer.is_some_and(|own| own.blocked == tresse_transport::Blocked::Reinject) {
         return Some(format!("reinjection (`blocked`, scheme `{name}`)"));
     }
+    if own.transport.receive_buffer.is_some_and(|own| own.rule != tresse_transport::BufferRule::Fixed) {
+        return Some(format!("a receive buffer that grows (scheme `{name}`)"));
+    }
     own.decides.map(|manager| format!("the path manager `{manager}` (scheme `{name}`)"))
 }
 

@@ -13,6 +13,7 @@ pub mod flow_control;
 mod flow_members;
 pub mod flow_sizes;
 pub mod host_sets;
+pub mod ignored;
 pub mod link_events;
 pub mod network;
 pub mod owners;

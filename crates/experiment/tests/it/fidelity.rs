@@ -43,6 +43,7 @@ fn rounds_refuse_what_they_cannot_simulate() {
         ("fabric.buffer={ size = \"1MB\", alpha = 1 }", "a shared `buffer`"),
         ("fabric.host_processing=1us", "`host_processing`"),
         ("schemes.dctcp.path_manager=opn", "the path manager `opn`"),
+        ("transport.receive_buffer=linux", "a receive buffer that grows (scheme `dctcp`)"),
         ("measure.rtt=true", "`[measure] rtt`"),
         ("measure.packets={ hosts = [0] }", "`[measure] packets`"),
         ("changes=[{ at = \"1ms\", link = [\"spine 0\", \"leaf 1\"], failed = true }]", "links that fail"),

@@ -2,7 +2,7 @@
 
 use tresse_controllers::INFINITE_SSTHRESH;
 use tresse_experiment::{Profile, Source, find, load, resolve};
-use tresse_transport::{Blocked, Config, Gro, Recovery, Reduction, Scheduler};
+use tresse_transport::{Blocked, BufferRule, Config, Gro, Recovery, Reduction, Scheduler};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 
 /// The transport of XMP's table 1 with `keys` in place of its own, under LIA.
@@ -58,7 +58,12 @@ fn a_receive_buffer_is_of_tcp_and_holds_a_segment() {
     assert_eq!((wait.bytes, wait.blocked), (40_000, Blocked::Wait));
     assert_eq!(wait, buffer("receive_buffer = \"40kB\"\nblocked = \"wait\""));
     assert_eq!(buffer("receive_buffer = \"1kB\"\nblocked = \"reinject\"").blocked, Blocked::Reinject);
+    let linux = buffer("receive_buffer = \"linux\"");
+    assert_eq!((linux.bytes, linux.rule), (80 << 10, BufferRule::Linux { most: 3840 << 10 }));
+    let capped = buffer("receive_buffer = \"linux 50kB\"");
+    assert_eq!((capped.bytes, capped.rule), (50_000, BufferRule::Linux { most: 50_000 }));
     for (keys, expected) in [
+        ("profile = \"spray\"\nreceive_buffer = \"linux\"", "with profile = \"spray\""),
         ("profile = \"ns3\"\nreceive_buffer = \"1459B\"", "at least one full segment (mss)"),
         ("profile = \"ns3\"\nreceive_buffer = \"10pkt\"", "10pkt"),
         ("profile = \"ns3\"\nblocked = \"wait\"", "nothing is blocked without a receive_buffer"),

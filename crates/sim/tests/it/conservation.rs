@@ -6,7 +6,7 @@ use tresse_fabric::{
     FatTree, FatTreeConfig, Loss, NonEct, Path, PortCounters, Probability, Spread, Threshold,
 };
 use tresse_sim::{FlowRecord, FlowSpec, Step, World};
-use tresse_transport::{Blocked, Echo, Gro, ReceiveBuffer, Recovery, Reduction};
+use tresse_transport::{Blocked, BufferRule, Echo, Gro, ReceiveBuffer, Recovery, Reduction};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Stream, Time};
 use tresse_workload::{Permutation, Size};
 
@@ -132,6 +132,8 @@ fn scenario(case: u64) -> PortCounters {
             c.port_limit = 1 + case % 7 * u64::from(PACKET);
             c.receive_buffer = (case % 5 == 1).then(|| ReceiveBuffer {
                 bytes: (1 + case % 43) * u64::from(MSS),
+                rule: [BufferRule::Fixed, BufferRule::Linux { most: 60 * u64::from(MSS) }]
+                    [case as usize / 5 % 2],
                 blocked: [Blocked::Wait, Blocked::Reinject][case as usize % 2],
             });
             spec

@@ -10,7 +10,7 @@ use tresse_fabric::{
     Threshold, Topology, Uncut,
 };
 use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Paths, Step, World};
-use tresse_transport::{Blocked, Config, ReceiveBuffer, Recovery, Wire};
+use tresse_transport::{Blocked, BufferRule, Config, ReceiveBuffer, Recovery, Wire};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, SplitMix, Stream};
 
 use crate::common::{Acking, GIGABIT, UNBOUNDED, scheme, sprayed, transport};
@@ -212,6 +212,7 @@ impl Scenario {
             port_limit: 1 + id % 5 * 1500,
             receive_buffer: id.is_multiple_of(3).then(|| ReceiveBuffer {
                 bytes: 1 + id % 40 * 1500,
+                rule: [BufferRule::Fixed, BufferRule::Linux { most: 90_000 }][id as usize / 2 % 2],
                 blocked: [Blocked::Wait, Blocked::Reinject][id as usize % 2],
             }),
             ..transport(scheme, Acking::Delayed)

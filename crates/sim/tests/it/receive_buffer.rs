@@ -2,7 +2,7 @@
 
 use tresse_fabric::{Fabric, Loss, Probability, QueuedPortConfig};
 use tresse_sim::{FlowRecord, FlowSpec, World};
-use tresse_transport::{Blocked, Config, ReceiveBuffer, Recovery, Scheduler, Sender};
+use tresse_transport::{Blocked, BufferRule, Config, ReceiveBuffer, Recovery, Scheduler, Sender};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Stream, Time, seconds};
 
 use crate::common::{Acking, Bottleneck, ENDLESS, GIGABIT, MSS, Net, flow, goodputs, run_until, scheme};
@@ -10,7 +10,7 @@ use crate::common::{Acking, Bottleneck, ENDLESS, GIGABIT, MSS, Net, flow, goodpu
 const BOTH: [Blocked; 2] = [Blocked::Wait, Blocked::Reinject];
 
 fn buffer(segments: u64, blocked: Blocked) -> Option<ReceiveBuffer> {
-    Some(ReceiveBuffer { bytes: segments * u64::from(MSS), blocked })
+    Some(ReceiveBuffer { bytes: segments * u64::from(MSS), rule: BufferRule::Fixed, blocked })
 }
 
 /// Links of 1 Gbit/s in front of one sender, with these base RTTs; a queue holds 100 packets.
@@ -39,6 +39,29 @@ fn steady(net: &Net, links: u32, change: impl FnOnce(&mut Config)) -> f64 {
     world.start(spec(net, links, ENDLESS, change));
     run_until(&mut world, SECOND);
     goodputs(&mut world, &[0], 2 * SECOND)[0]
+}
+
+/// It begins with a sixth of what the link needs in a round trip.
+#[test]
+fn a_buffer_that_grows_ends_where_an_unlimited_one_does() {
+    let rtt = 4 * MILLISECOND;
+    for links in [1, 2] {
+        let net = net(&vec![rtt; links as usize]);
+        let of = |buffer| {
+            steady(&net, links, |config| {
+                config.receive_buffer = buffer;
+                config.initial_ssthresh = 200; // a slow start that is too fast takes seconds to repair
+            })
+        };
+        let linux = |most| of(Some(ReceiveBuffer::linux(most, Blocked::Wait)));
+        let (unlimited, start) = (of(None), ReceiveBuffer::linux(None, Blocked::Wait).bytes);
+        assert!(linux(None) > 0.97 * unlimited, "{links}: {} of {unlimited}", linux(None));
+        // One that cannot grow: a window in a round trip, less what waits for its order.
+        let theory = (start / u64::from(MSS) * u64::from(MSS)) as f64 * 8.0 / seconds(rtt);
+        let ratio = linux(Some(start)) / theory;
+        assert!((0.45..1.001).contains(&ratio), "{links}: {ratio}");
+        assert!(links == 2 || ratio > 0.97, "nothing waits on one path: {ratio}");
+    }
 }
 
 /// A window of B in a round trip R: min(rate, B / R).

@@ -2,6 +2,7 @@
 
 mod plans;
 mod sweeps;
+mod unseen;
 
 use std::path::Path;
 

@@ -7,7 +7,8 @@ use tresse_units::{NEVER, Time};
 use crate::message::Incoming;
 use crate::reassembly::Reassembly;
 use crate::tcp::ranges::Ranges;
-use crate::{Ack, Block, Config, Echo, Gro, Recovery, Segment, Stamp};
+use crate::tcp::space::Space;
+use crate::{Ack, Block, BufferRule, Config, Echo, Gro, ReceiveBuffer, Recovery, Segment, Stamp};
 
 /// The receiving half of a TCP connection.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub struct Receiver {
     told: u32,
     /// When it can say so many segments more, it does at once.
     opens: u32,
+    /// With a buffer that grows.
+    space: Option<Box<Space>>,
 }
 
 #[derive(Debug, Clone)]
@@ -72,6 +75,7 @@ impl Receiver {
             duplicates: 0,
             told: 0,
             opens: opens(&config),
+            space: space(&config, subflows),
             config,
         }
     }
@@ -80,6 +84,7 @@ impl Receiver {
     pub fn open(&mut self) -> usize {
         self.subflows.reserve_exact(1);
         self.subflows.push(Subflow::new(&self.config));
+        self.space.iter_mut().for_each(|space| space.open());
         self.subflows.len() - 1
     }
 
@@ -149,7 +154,11 @@ impl Receiver {
         let last = segment.last;
         s.last |= last;
         let next = self.messages.data.next();
-        let opened = next - self.told >= self.opens;
+        let mut opened = next - self.told >= self.opens;
+        if let Some(space) = &mut self.space {
+            space.hear(now, subflow, segment.acked);
+            opened = space.take(now, next - missing, next, self.messages.data.arrived() - next);
+        }
         let urgent = !in_order | changed | last | opened;
         let gro = &self.config.gro;
         let due = if gro.segments == 1 {
@@ -162,6 +171,9 @@ impl Receiver {
             acks[1] = Some(s.ack(next, &self.config));
             self.told = next;
         }
+        if let Some(space) = &mut self.space {
+            acks.iter_mut().flatten().for_each(|ack| ack.window = space.tell(now, subflow, ack.seq, ack.dsn));
+        }
         acks
     }
 
@@ -173,6 +185,7 @@ impl Receiver {
 
     /// The deadline of `subflow` has passed. Returns the ACK, if there is one to send.
     pub fn handle_timeout(&mut self, subflow: usize) -> Option<Ack> {
+        let now = self.deadline(subflow);
         let s = &mut self.subflows[subflow];
         let poll = s.merged.poll;
         let due = if poll < s.deadline {
@@ -183,7 +196,11 @@ impl Receiver {
         };
         due.then(|| {
             self.told = self.messages.data.next();
-            s.ack(self.told, &self.config)
+            let mut ack = s.ack(self.told, &self.config);
+            if let Some(space) = &mut self.space {
+                ack.window = space.tell(now, subflow, ack.seq, ack.dsn);
+            }
+            ack
         })
     }
 
@@ -217,10 +234,18 @@ impl Receiver {
     }
 }
 
-/// Half of a receive buffer: if the window has moved by that since the last ACK, the sender may wait for it, and is told at
+/// Half of a fixed receive buffer: if the window has moved by that since the last ACK, the sender may wait for it, and is told at
 /// once (RFC 9293 §3.8.6.2.2). Linux does so when the free part has doubled (`mptcp_cleanup_rbuf`).
 fn opens(config: &Config) -> u32 {
-    config.receive_buffer.map_or(u32::MAX, |buffer| buffer.segments(config.mss).div_ceil(2))
+    let fixed = config.receive_buffer.filter(|buffer| buffer.rule == BufferRule::Fixed);
+    fixed.map_or(u32::MAX, |buffer| buffer.segments(config.mss).div_ceil(2))
+}
+
+fn space(config: &Config, subflows: usize) -> Option<Box<Space>> {
+    let buffer = config.receive_buffer?;
+    let BufferRule::Linux { most } = buffer.rule else { return None };
+    let most = ReceiveBuffer { bytes: most, ..buffer }.segments(config.mss);
+    Some(Box::new(Space::new(buffer.segments(config.mss), most, subflows)))
 }
 
 impl Subflow {

@@ -18,7 +18,7 @@ use crate::message::Outgoing;
 use crate::tcp::handshake::Handshake;
 use crate::tcp::set::{bit, bits};
 use crate::tcp::subflow::Subflow;
-use crate::{Ack, Blocked, Body, Config, Counters, Origin, Scheduler, Segment, Transmit};
+use crate::{Ack, Blocked, Body, BufferRule, Config, Counters, Origin, Scheduler, Segment, Transmit};
 
 /// The sending half of a TCP connection: one message, or several in sequence ([`Sender::append`]).
 ///
@@ -69,7 +69,12 @@ impl Sender {
     ) -> Self {
         let config = config.into();
         let buffer = config.receive_buffer;
-        let window = buffer.map_or(u32::MAX, |buffer| buffer.segments(config.mss));
+        let messages = Outgoing::new(bytes, config.mss);
+        let messages = match buffer.map(|buffer| (buffer.rule, buffer.segments(config.mss))) {
+            None => messages,
+            Some((BufferRule::Fixed, window)) => messages.within(window),
+            Some((BufferRule::Linux { .. }, edge)) => messages.below(edge),
+        };
         let mut group = Group::new(scheme, subflows, config.initial_window);
         (0..subflows).for_each(|i| group[i].ssthresh = config.initial_ssthresh);
         for i in 0..subflows {
@@ -82,7 +87,7 @@ impl Sender {
             takes_data: u64::MAX,
             held: 0,
             next_dsn: 0,
-            messages: Outgoing::new(bytes, config.mss).within(window),
+            messages,
             data_una: 0,
             reinjections: BTreeMap::new(),
             last: None,
@@ -182,6 +187,9 @@ impl Sender {
     #[inline]
     pub fn handle_ack(&mut self, now: Time, subflow: usize, ack: &Ack) {
         self.data_una = self.data_una.max(ack.dsn);
+        if ack.window > 0 {
+            self.messages.open_to(ack.dsn + u32::from(ack.window));
+        }
         if let Some(place) = self.place(subflow) {
             self.subflows[subflow].handle_ack(now, ack, &self.config, &mut self.group, place);
         }
@@ -297,7 +305,8 @@ impl Sender {
     fn packet(&self, now: Time, subflow: usize, origin: Origin, [seq, dsn]: [u32; 2], cwr: bool) -> Transmit {
         let (payload, last) = self.messages.payload(dsn);
         let again = origin == Origin::Retransmitted;
-        let segment = Segment { stamp: now.into(), seq, dsn, last, cwr, again };
+        let acked = self.subflows[subflow].board.una();
+        let segment = Segment { stamp: now.into(), seq, dsn, last, cwr, again, acked };
         Transmit { subflow, origin, payload, body: Body::Segment(segment) }
     }
 }

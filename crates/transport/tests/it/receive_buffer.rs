@@ -4,7 +4,7 @@
 use tresse_controllers::State;
 use tresse_transport::tcp::Sender;
 use tresse_transport::{
-    Ack, Blocked, Config, DelayedAck, Gro, Origin, ReceiveBuffer, Recovery, Scheduler, Transmit,
+    Ack, Blocked, BufferRule, Config, DelayedAck, Gro, Origin, ReceiveBuffer, Recovery, Scheduler, Transmit,
 };
 use tresse_units::{Stream, Time};
 
@@ -14,7 +14,8 @@ use crate::pipe::{
 
 /// Room for this many segments.
 fn within(segments: u64, blocked: Blocked) -> Config {
-    let receive_buffer = Some(ReceiveBuffer { bytes: segments * u64::from(MSS), blocked });
+    let receive_buffer =
+        Some(ReceiveBuffer { bytes: segments * u64::from(MSS), rule: BufferRule::Fixed, blocked });
     Config { receive_buffer, ..config() }
 }
 
@@ -62,7 +63,7 @@ fn new_data_waits_for_the_connections_window() {
 #[test]
 fn a_buffer_holds_whole_segments_and_at_least_one() {
     for (bytes, segments) in [(1, 1), (1460, 1), (2919, 1), (2920, 2), (u64::MAX, 10)] {
-        let receive_buffer = Some(ReceiveBuffer { bytes, blocked: Blocked::Wait });
+        let receive_buffer = Some(ReceiveBuffer { bytes, rule: BufferRule::Fixed, blocked: Blocked::Wait });
         let mut sender = sender(Config { receive_buffer, ..config() }, 1, 100);
         assert_eq!(poll(&mut sender, 0).len(), segments, "{bytes} bytes");
     }
@@ -292,7 +293,7 @@ fn a_huge_buffer_is_none() {
     for number in 0..100 {
         let unlimited = run(number, None);
         for blocked in [Blocked::Wait, Blocked::Reinject] {
-            let huge = run(number, Some(ReceiveBuffer { bytes: 1 << 40, blocked }));
+            let huge = run(number, Some(ReceiveBuffer { bytes: 1 << 40, rule: BufferRule::Fixed, blocked }));
             assert!(unlimited == huge, "case {number}, {blocked:?}");
         }
     }

@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 use tresse_controllers as controllers;
-use tresse_transport::{Config, DelayedAck, Echo, Gro, ReceiveBuffer};
-use tresse_units::{Bytes, Duration, Packets};
+use tresse_transport::{BufferRule, Config, DelayedAck, Echo, Gro, ReceiveBuffer};
+use tresse_units::{Buffer, Bytes, Duration, Packets};
 
 pub use values::{Blocked, Plb, Recovery, Reduction, Scheduler, Switch};
 
@@ -61,8 +61,10 @@ pub struct Transport {
     /// The maximum number of segments in flight on a subflow: a constant receive window. Default: unlimited.
     pub receive_window: Option<Packets>,
     /// The receive buffer of a whole connection, in bytes of payload: new data may be in flight, on all subflows together,
-    /// up to this much beyond the first data that is missing. Default: unlimited.
-    pub receive_buffer: Option<Bytes>,
+    /// up to this much beyond the first data that is missing. Or "linux": it begins with 80 KiB and grows with what arrives
+    /// in a round trip, up to 3840 KiB, as with Linux's `tcp_rmem` of 128 KiB and 6 MiB; "linux 1MB" grows up to 1 MB.
+    /// Default: unlimited.
+    pub receive_buffer: Option<Buffer>,
     /// With `receive_buffer`: what the sender does while data on one subflow keeps the others from sending. Default:
     /// `wait`.
     pub blocked: Option<Blocked>,
@@ -279,7 +281,7 @@ impl Transport {
     }
 
     fn buffer(&self) -> Result<Option<ReceiveBuffer>, Wrong> {
-        let Some(Bytes(bytes)) = self.receive_buffer else {
+        let Some(buffer) = self.receive_buffer else {
             return match self.blocked {
                 None => Ok(None),
                 Some(_) => Err((
@@ -288,7 +290,11 @@ impl Transport {
                 )),
             };
         };
-        Ok(Some(ReceiveBuffer { bytes, blocked: self.blocked.unwrap_or(Blocked::Wait).into() }))
+        let blocked = self.blocked.unwrap_or(Blocked::Wait).into();
+        Ok(Some(match buffer {
+            Buffer::Linux(most) => ReceiveBuffer::linux(most.map(|most| most.0), blocked),
+            Buffer::Fixed(Bytes(bytes)) => ReceiveBuffer { bytes, rule: BufferRule::Fixed, blocked },
+        }))
     }
 
     /// Whether packets are sprayed, for a scheme whose own keys are `own`.

@@ -34,7 +34,7 @@ pub fn sender(config: Config, subflows: usize, segments: u32) -> Sender {
 
 /// A data packet on subflow 0 that carries segment `seq` of the only subflow.
 pub fn data(seq: u32, stamp: Time) -> Segment {
-    Segment { stamp: stamp.into(), seq, dsn: seq, last: false, cwr: false, again: false }
+    Segment { stamp: stamp.into(), seq, dsn: seq, last: false, cwr: false, again: false, acked: 0 }
 }
 
 /// An ACK that expects `seq` next, for a packet sent at `stamp`, and echoes `ce`.
