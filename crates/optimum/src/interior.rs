@@ -28,11 +28,10 @@ const LIFT: f64 = 1e-5;
 const STEPS: usize = 300;
 /// Steps without progress after which the best point is the answer …
 const PATIENCE: usize = 20;
-/// … or this many, if it is already this close: rounding then decides which step looks best.
+/// … or this many, if it is already this close, or its products are as small as they need be: rounding then decides
+/// which step looks best.
 const PATIENCE_NEAR: usize = 3;
 const NEAR: f64 = 1e-9;
-/// The same, if complementarity is as small as it need be.
-const NEAR_ENOUGH: f64 = 1e-8;
 
 /// By path: the scale of its rate, its marginal utility, the price of its links, and that of its links and
 /// limits.
@@ -121,8 +120,8 @@ impl Point {
             if measure.worst < best.0 {
                 (best, since) = ((measure.worst, self.clone()), 0);
             }
-            let near = if least > TOLERANCE { NEAR } else { NEAR_ENOUGH };
-            let patience = if best.0 < near { PATIENCE_NEAR } else { PATIENCE };
+            let is_near = best.0 < NEAR || least <= TOLERANCE;
+            let patience = if is_near { PATIENCE_NEAR } else { PATIENCE };
             if best.0 < TOLERANCE || since > patience {
                 break;
             }
