@@ -28,8 +28,7 @@ const LIFT: f64 = 1e-5;
 const STEPS: usize = 300;
 /// Steps without progress after which the best point is the answer …
 const PATIENCE: usize = 20;
-/// … or this many, if it is already this close, or its products are as small as they need be: rounding then decides
-/// which step looks best.
+/// … or this many, if it is already this close: rounding then decides which step looks best.
 const PATIENCE_NEAR: usize = 3;
 const NEAR: f64 = 1e-9;
 
@@ -114,14 +113,13 @@ impl Point {
         while steps < STEPS {
             let measure = self.measure(program);
             since += 1;
-            if measure.complementarity < 0.9 * least && least > TOLERANCE {
+            if measure.complementarity < 0.9 * least {
                 (least, since) = (measure.complementarity, 0);
             }
             if measure.worst < best.0 {
                 (best, since) = ((measure.worst, self.clone()), 0);
             }
-            let is_near = best.0 < NEAR || least <= TOLERANCE;
-            let patience = if is_near { PATIENCE_NEAR } else { PATIENCE };
+            let patience = if best.0 < NEAR { PATIENCE_NEAR } else { PATIENCE };
             if best.0 < TOLERANCE || since > patience {
                 break;
             }

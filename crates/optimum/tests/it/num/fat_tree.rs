@@ -7,11 +7,11 @@ use tresse_units::Stream;
 
 use super::common::optimum;
 
-/// A fat tree, and its ports as links.
-fn fat_tree(k: u32) -> (FatTree, Problem) {
+/// 128 hosts, each with `flows` to other hosts over `paths` paths, through distinct core switches.
+fn problem(flows: u32, paths: u32, utility: Utility) -> Problem {
     let none = Threshold::packets(100);
     let tree = FatTree::new(FatTreeConfig {
-        k,
+        k: 8,
         rate: [1_000_000_000; 3],
         delay: [20_000_000; 3],
         limit: [none; 3],
@@ -25,24 +25,14 @@ fn fat_tree(k: u32) -> (FatTree, Problem) {
     for (i, port) in tree.topology().configs.iter().enumerate() {
         problem.link(format!("port {i}"), port.rate as f64);
     }
-    (tree, problem)
-}
-
-/// A flow over `paths` paths, through distinct core switches.
-fn flow(tree: &FatTree, [from, to]: [u32; 2], paths: u32, utility: Utility, draw: &mut Stream) -> Flow {
-    let addresses = tree.draw_addresses(paths, Spread::Core, |n| draw.below(u64::from(n)) as u32);
-    let route = |core| tree.route(from, to, core).iter().map(|&p| p as usize).collect::<Vec<_>>();
-    Flow::new(format!("{from} to {to}"), utility, addresses.into_iter().map(route))
-}
-
-/// 128 hosts, each with `flows` to other hosts.
-fn problem(flows: u32, paths: u32, utility: Utility) -> Problem {
-    let (tree, mut problem) = fat_tree(8);
     for from in 0..tree.hosts() {
         let mut draw = Stream::new(1, "fat tree", u64::from(from));
-        for _ in 0..flows {
+        for i in 0..flows {
             let to = (from + 1 + draw.below(u64::from(tree.hosts()) - 1) as u32) % tree.hosts();
-            problem.flows.push(flow(&tree, [from, to], paths, utility, &mut draw));
+            let addresses = tree.draw_addresses(paths, Spread::Core, |n| draw.below(u64::from(n)) as u32);
+            let route = |core| tree.route(from, to, core).iter().map(|&p| p as usize).collect::<Vec<_>>();
+            let routes: Vec<_> = addresses.into_iter().map(route).collect();
+            problem.flows.push(Flow::new(format!("{from} to {to}, {i}"), utility, routes));
         }
     }
     problem
@@ -69,19 +59,4 @@ fn two_thousand_flows_of_four_paths() {
         // Every flow can have something, and no host more than its link.
         assert!(optimum.totals.iter().all(|&x| x > 1e6 && x <= 1e9 * (1.0 + 1e-9)));
     }
-}
-
-/// Rounding keeps some of its conditions from the last digits: steps that cannot help are not taken.
-#[test]
-fn a_permutation_ends_where_rounding_does() {
-    let (tree, mut problem) = fat_tree(12);
-    let mut draw = Stream::new(1, "permutation", 0);
-    let mut to: Vec<u32> = (0..tree.hosts()).collect();
-    (1..to.len()).rev().for_each(|i| to.swap(i, draw.below(i as u64) as usize));
-    for (from, to) in (0..).zip(to) {
-        problem.flows.push(flow(&tree, [from, to], 2, Utility::AlphaFair { alpha: 1.0 }, &mut draw));
-    }
-    let optimum = optimum(&problem);
-    assert!(optimum.residuals.worst() < 1e-8, "{:?}", optimum.residuals);
-    assert!(optimum.newton_steps <= 14, "{} Newton steps", optimum.newton_steps);
 }
