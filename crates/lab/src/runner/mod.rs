@@ -222,17 +222,14 @@ fn carry_out(
             report.packet_hops += outcomes[place].get().map_or(0, |outcome| outcome.hops);
             let case = place % plan.cases.len();
             ended_of[case] += 1;
-            if ended_of[case] < seeds[case] {
-                return Ok(());
-            }
             let own = outcomes.iter().skip(case).step_by(plan.cases.len()).take(seeds[case] as usize);
             let own: Option<Vec<&Outcome>> = own.map(|o| o.get().filter(|o| o.complete)).collect();
-            let Some(own) = own else { return Ok(()) };
+            let Some(own) = own.filter(|_| ended_of[case] == seeds[case]) else { return };
             report.wall_s = start.elapsed().as_secs_f64();
             let at = cases.partition_point(|&other| other < case);
             cases.insert(at, case);
             report.cases.insert(at, compared.result(&plan.cases[case], &own));
-            watch.save(&report)
+            watch.add(&report, at);
         };
         let batch = Batch { replications: &replications, outcomes: &outcomes, places: &places, died: &died };
         simulate(&batch, options, watch, on, ended).inspect_err(|_| {
@@ -254,6 +251,7 @@ fn carry_out(
         cases.retain(|&case| more[case] == seeds[case]);
         report.replications = more.iter().copied().max().unwrap_or(report.replications);
         report.inputs = inputs(report.replications);
+        watch.save(&report)?;
         places = next_places(&seeds, &more);
         seeds = more;
         watch.plan(&places, &judged.undecided);
@@ -295,7 +293,7 @@ fn simulate(
     options: &Options,
     watch: &Watch,
     on: Option<&On<'_>>,
-    mut ended: impl FnMut(usize) -> Result<(), Diagnostic>,
+    mut ended: impl FnMut(usize),
 ) -> Result<(), Diagnostic> {
     let &Batch { replications, outcomes, places, died } = batch;
     let next = AtomicUsize::new(0);
@@ -356,10 +354,11 @@ fn simulate(
             let mut told_at = clock();
             loop {
                 match told.recv_timeout(REFRESH) {
-                    Ok(place) => ended(place).map_err(fail)?,
+                    Ok(place) => ended(place),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 }
+                watch.save_added().map_err(fail)?;
                 write(&mut Tables::refresh)?;
                 if told_at.elapsed() >= REFRESH {
                     told_at = clock();

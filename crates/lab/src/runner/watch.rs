@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use indexmap::IndexSet;
 use serde::Serialize;
@@ -110,15 +110,33 @@ struct Open {
     place: Option<(Folder, Tables)>,
     start: Instant,
     file: RunFile,
+    saved: Saved,
 }
+
+/// When `run.json` was written last.
+#[derive(Debug, Clone, Copy)]
+struct Saved {
+    at: Instant,
+    /// How long that took.
+    took: Duration,
+    /// Whether it has all that is known.
+    is_current: bool,
+}
+
+/// Between two times `run.json` is written while a run goes on, at least this many times as long passes as it took:
+/// it has all cases so far, and written after each of thousands it would take longer than these.
+const PAUSE: u32 = 9;
 
 impl Open {
     fn path(&self) -> Option<&Path> {
         self.place.as_ref().map(|(folder, _)| folder.path())
     }
 
-    fn save(&self) -> Result<(), Diagnostic> {
-        self.path().map_or(Ok(()), |path| self.file.save(path))
+    fn save(&mut self) -> Result<(), Diagnostic> {
+        let start = clock::clock();
+        self.path().map_or(Ok(()), |path| self.file.save(path))?;
+        self.saved = Saved { at: clock::clock(), took: start.elapsed(), is_current: true };
+        Ok(())
     }
 }
 
@@ -171,7 +189,8 @@ impl Watch {
 
     /// From now on the run writes to this folder, if any.
     pub(super) fn open(&self, place: Option<(Folder, Tables)>, start: Instant, file: RunFile) {
-        *self.lock() = Some(Open { place, start, file });
+        let saved = Saved { at: start, took: Duration::ZERO, is_current: true };
+        *self.lock() = Some(Open { place, start, file, saved });
     }
 
     /// The folder that the run writes to; none before it is open, and after it was closed.
@@ -220,6 +239,25 @@ impl Watch {
         let Some(open) = open.as_mut() else { return Ok(()) };
         open.file.report = report.clone();
         open.save()
+    }
+
+    /// Records that case `at` of this report is new; does nothing if the folder was closed.
+    pub(super) fn add(&self, report: &Report, at: usize) {
+        let mut open = self.lock();
+        let Some(open) = open.as_mut() else { return };
+        let own = &mut open.file.report;
+        (own.packet_hops, own.wall_s) = (report.packet_hops, report.wall_s);
+        own.cases.insert(at, report.cases[at].clone());
+        open.saved.is_current = false;
+    }
+
+    /// Rewrites `run.json` with the cases that were added, if the last time is long enough ago; does nothing if the
+    /// folder was closed.
+    pub(super) fn save_added(&self) -> Result<(), Diagnostic> {
+        let mut open = self.lock();
+        let waiting = open.as_mut().filter(|open| !open.saved.is_current);
+        let due = waiting.filter(|open| open.saved.at.elapsed() >= PAUSE * open.saved.took);
+        due.map_or(Ok(()), Open::save)
     }
 
     /// The cases that are complete, under all their seeds, in the order of the plan; `None` if they are `shown` many.
@@ -274,4 +312,52 @@ impl RunFile {
 pub(super) fn replications<'a>(plan: &'a Plan, options: &Options) -> impl Iterator<Item = (&'a Case, u64)> {
     let seeds = options.seed..options.seed + u64::from(options.replications.most());
     seeds.flat_map(|seed| plan.cases.iter().map(move |case| (case, seed)))
+}
+
+#[cfg(test)]
+mod tests {
+    use tresse_experiment::{find, load, resolve};
+
+    use super::*;
+    use crate::judge::Numbers;
+    use crate::metric::summary;
+    use crate::runner::begun;
+
+    /// How many cases `run.json` has.
+    fn written(folder: &Path) -> usize {
+        let text = fs::read_to_string(folder.join("run.json")).expect("it was written");
+        let run: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        run["cases"].as_array().expect("a list").len()
+    }
+
+    /// That of many cases would otherwise be written again for each.
+    #[test]
+    fn the_report_is_rewritten_when_that_took_a_small_part_of_the_time() {
+        let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &[]).expect("valid");
+        let plan = resolve(&loaded, &[]).expect("valid");
+        let options = Options::default();
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = Folder::hold_empty(&dir.path().join("out")).expect("it is new");
+        let out = folder.path().to_owned();
+        let tables = Tables::create(&out, &plan.cases).expect("it can be written");
+        let mut report = begun(&loaded, Vec::new(), &options);
+        let watch = Watch::new(&plan, &options).expect("few");
+        watch.open(Some((folder, tables)), clock::clock(), RunFile::new(&report, &loaded, &options));
+        let mut add = |took: Duration| {
+            let at = report.cases.len();
+            report.cases.push(summary::case_result(&plan.cases[at], &[], Numbers::default(), &[]));
+            watch.add(&report, at);
+            watch.lock().as_mut().expect("open").saved.took = took;
+            watch.save_added().expect("it can be written");
+            written(&out)
+        };
+        watch.save(&begun(&loaded, Vec::new(), &options)).expect("it can be written");
+        assert_eq!(add(Duration::ZERO), 1, "nothing to save");
+        let hour = Duration::from_secs(3600);
+        assert_eq!([add(hour), add(hour)], [1, 1], "written far too soon");
+        assert_eq!(add(Duration::ZERO), 4, "those that waited");
+        assert_eq!(add(hour), 4);
+        let left = watch.abandon().expect("it can be written").expect("it was open");
+        assert_eq!((left.cases.len(), written(&out)), (5, 5), "the last ones are lost");
+    }
 }
