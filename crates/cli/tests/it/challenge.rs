@@ -126,6 +126,18 @@ fn a_seed_gives_the_same_folder_however_many_run_at_a_time_and_replays_to_the_bi
     assert!(told.contains("numbers differ"), "{told}");
 }
 
+/// Found on another machine, by ten minutes of `tresse challenge xmp`; a new model needs a new search.
+#[test]
+fn what_another_machine_has_found_replays_to_the_bit() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/challenge/xmp");
+    let dir = TempDir::new().expect("a temporary folder");
+    let mut replay = tresse(dir.path());
+    let output = replay.args(["challenge", "--replay"]).arg(&folder).output().expect("it starts");
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{table}");
+    assert_eq!(table.matches("same to the bit").count(), 7, "{table}");
+}
+
 #[test]
 fn what_cannot_be_searched_is_refused_before_the_search() {
     let dir = TempDir::new().expect("a temporary folder");
