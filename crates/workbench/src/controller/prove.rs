@@ -34,15 +34,8 @@ pub enum Property {
 
 impl Property {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Self; 7] = [
-        Self::Division,
-        Self::Shift,
-        Self::Memory,
-        Self::Overflow,
-        Self::Growth,
-        Self::Window,
-        Self::Cut,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Division, Self::Shift, Self::Memory, Self::Overflow, Self::Growth, Self::Window, Self::Cut];
 
     /// The name that `--json` uses.
     pub fn name(self) -> &'static str {

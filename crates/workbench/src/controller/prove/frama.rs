@@ -99,7 +99,9 @@ fn rows(report: &str, parts: &[Part], dir: &Path) -> Vec<(Property, Open)> {
 
 /// A row: directory, file, line, function, kind, status, condition.
 fn read(row: &str, parts: &[Part], dir: &Path) -> Option<(Property, Open)> {
-    let [_, file, line, function, kind, _, text] = row.split('\t').collect::<Vec<_>>()[..] else { return None };
+    let [_, file, line, function, kind, _, text] = row.split('\t').collect::<Vec<_>>()[..] else {
+        return None;
+    };
     // It is shown where it is called.
     if kind == "precondition" {
         return None;
@@ -119,9 +121,7 @@ fn read(row: &str, parts: &[Part], dir: &Path) -> Option<(Property, Open)> {
         // An answer of the hook, as calls.h checks it.
         (None, Some(hook)) => (parts[0].shown.clone(), declaration(&parts[0].text, hook)),
         // In a function of the contract that host.h has of its own.
-        (None, None) => {
-            (format!("controllers/controller.h, {}", function.trim_end_matches("_model")), None)
-        }
+        (None, None) => (format!("controllers/controller.h, {}", function.trim_end_matches("_model")), None),
     };
     Some((property, Open { file, line, condition: condition.to_owned() }))
 }

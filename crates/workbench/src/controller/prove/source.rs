@@ -22,8 +22,11 @@ pub(super) struct Part {
 pub(super) fn parts(controller: &Controller) -> Vec<Part> {
     let name_of = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let file = controller.source_file();
-    let mut parts =
-        vec![Part { name: name_of(file), shown: file.display().to_string(), text: controller.text().to_owned() }];
+    let mut parts = vec![Part {
+        name: name_of(file),
+        shown: file.display().to_string(),
+        text: controller.text().to_owned(),
+    }];
     if let Some(own) = controller.file() {
         parts.extend(included(own).into_iter().map(|(path, text)| Part {
             name: name_of(&path),
@@ -104,12 +107,15 @@ fn writes_window(line: &str) -> bool {
     let field = "cwnd";
     line.match_indices(field).any(|(at, _)| {
         let (before, after) = (&line[..at], line[at + field.len()..].trim_start());
-        let Some(object) = before.strip_suffix("->").or_else(|| before.strip_suffix('.')) else { return false };
+        let Some(object) = before.strip_suffix("->").or_else(|| before.strip_suffix('.')) else {
+            return false;
+        };
         let start = object.trim_end_matches(is_of_name).trim_end();
         let moved = ["++", "--"].iter().any(|op| start.ends_with(op) || after.starts_with(op));
         let taken = start.ends_with('&') && !start.ends_with("&&");
         let operator = after.trim_start_matches(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
-        let compared = after.starts_with(['<', '>']) && !after.starts_with("<<=") && !after.starts_with(">>=");
+        let compared =
+            after.starts_with(['<', '>']) && !after.starts_with("<<=") && !after.starts_with(">>=");
         let assigned = operator.starts_with('=') && !operator.starts_with("==") && !compared;
         !after.starts_with(is_of_name) && (moved || taken || assigned)
     })
@@ -121,11 +127,13 @@ mod tests {
 
     #[test]
     fn writes_of_the_window_are_seen() {
-        for line in ["s->cwnd = 1;", "s->cwnd += x;", "s->cwnd<<=1;", "s->cwnd--;", "++s->cwnd;", "f(&s->cwnd);"]
+        for line in
+            ["s->cwnd = 1;", "s->cwnd += x;", "s->cwnd<<=1;", "s->cwnd--;", "++s->cwnd;", "f(&s->cwnd);"]
         {
             assert!(writes_window(line), "{line}");
         }
-        for line in ["if (s->cwnd == 1)", "x = s->cwnd;", "s->cwnd <= x", "s->cwnd >= x", "a && s->cwnd", "cwnd = 1;"]
+        for line in
+            ["if (s->cwnd == 1)", "x = s->cwnd;", "s->cwnd <= x", "s->cwnd >= x", "a && s->cwnd", "cwnd = 1;"]
         {
             assert!(!writes_window(line), "{line}");
         }
@@ -133,7 +141,11 @@ mod tests {
 
     #[test]
     fn only_a_packet_count_of_the_ack_is_renamed() {
-        let part = Part { name: "x.c".into(), shown: String::new(), text: "d->n += a->delivered; alpha->delivered;".into() };
+        let part = Part {
+            name: "x.c".into(),
+            shown: String::new(),
+            text: "d->n += a->delivered; alpha->delivered;".into(),
+        };
         assert_eq!(part.for_eva(), "d->n += delivered_now; alpha->delivered;");
     }
 }
