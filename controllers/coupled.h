@@ -26,6 +26,7 @@ static inline u32 shortest_rtt(const struct subflow *s)
  */
 #define RATIO_BITS 36
 
+/*@ ensures \result <= (1 << 36); */
 static inline u64 rtt_ratio(u32 base, u32 rtt)
 {
 	return ((u64)base << RATIO_BITS) / rtt;

@@ -93,7 +93,7 @@ static u64 target_of(const struct subflow *s, const struct swift *w, const struc
 	u64 hops = r->hop_count ? r->hop_count : PARAMETER(s, hops);
 	u64 fixed = PARAMETER(s, base_target) + hops * PARAMETER(s, hop_target);
 
-	return max_u64(fixed, r->base_rtt + r->base_rtt / 4) + flow_scaling(s, w);
+	return max_u64(fixed, (u64)r->base_rtt + r->base_rtt / 4) + flow_scaling(s, w);
 }
 
 static u64 bounded(const struct subflow *s, u64 window)

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod new;
+pub mod prove;
 
 use std::io;
 use std::path::{Path, PathBuf};

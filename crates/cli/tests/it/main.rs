@@ -30,6 +30,7 @@ mod output;
 mod page;
 mod paper;
 mod planted;
+mod prove;
 mod provenance;
 mod report_card;
 mod run;

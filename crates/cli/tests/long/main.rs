@@ -9,6 +9,7 @@ mod guide;
 mod papers;
 #[path = "../it/planted.rs"]
 mod planted;
+mod proofs;
 mod report_card;
 mod search;
 mod tutorial;

@@ -5,6 +5,7 @@ use tresse_controllers as controllers;
 use tresse_controllers::Controller;
 
 use crate::catalogue::Entry;
+use crate::controller::prove::recorded;
 
 /// A controller's line of `tresse list controllers --json`.
 #[derive(Debug, Clone, Serialize)]
@@ -99,6 +100,12 @@ pub fn facts(c: &Controller) -> String {
     if let Some(alias_of) = c.alias_of() {
         facts.push(("another name of", format!("`{alias_of}`")));
     }
+    if let Some((proved, tested)) = built_in_name(c).and_then(recorded) {
+        facts.push(("proved for all inputs (`tresse controller check --prove`)", proved.join(", ")));
+        if !tested.is_empty() {
+            facts.push(("proved in part, and tested", tested.join("; ")));
+        }
+    }
     let mut out = format!("{}\n\n", c.title());
     for (what, text) in facts {
         out += &format!("- {what}: {text}\n");
@@ -121,6 +128,11 @@ pub fn facts(c: &Controller) -> String {
         );
     }
     out
+}
+
+/// The name under which it is built in; `None` for a user's.
+fn built_in_name(c: &Controller) -> Option<&'static str> {
+    c.file().is_none().then(|| c.alias_of().unwrap_or_else(|| c.name()))
 }
 
 /// The comment at the top of its file, as a Markdown block that preserves columns.

@@ -64,6 +64,18 @@ fn flow_scaling_is_added_to_the_target_of_a_long_path() {
     assert!(grows(3, 270_000) && !grows(3, 285_000), "1.25 packets");
 }
 
+/// 5/4 of a base RTT above 3.4 s is more than 32 bits.
+#[test]
+fn an_empty_path_of_4_s_is_no_congestion() {
+    let path = Report { base_rtt: 4_000_000_000, line_rate: 100_000, ..Report::NOTHING };
+    let mut group = group_with("swift", &[], 1, 10);
+    group.report(0, &path, &[]);
+    let before = group[0].cwnd;
+    let ack = Report { delivered: 4, rtt: path.base_rtt, now: 8_000_000_000, ..path };
+    group.report(0, &ack, &[]);
+    assert!(group[0].cwnd >= before, "{} packets, then {}", before, group[0].cwnd);
+}
+
 /// The target of 36.62 packets and 5 hops is 37.4 us: w += n/w below it.
 #[test]
 fn it_grows_by_a_packet_an_rtt() {
