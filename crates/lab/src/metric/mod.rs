@@ -84,16 +84,17 @@ fn runs<'a>(outcomes: &'a [&'a Outcome]) -> impl Iterator<Item = queues::Run<'a>
     outcomes.iter().map(|o| (&o.links[..], o.simulated, &o.queues[..]))
 }
 
-/// The load offered to a case, by both definitions; empty if there is none.
+/// The load offered to a case by all of its parts that have one, by both definitions; empty if there is none.
 pub(crate) fn offered(case: &Case) -> NamedMetrics {
-    let offered = case.parts.iter().filter_map(|p| p.pattern.offered);
-    offered
-        .flat_map(|o| {
-            [
-                ("offered_bisection_ratio", Metric::Real(o.rate / o.capacity.bisection)),
-                ("offered_access_ratio", Metric::Real(o.rate / o.capacity.access)),
-            ]
-        })
+    let offered: Vec<_> = case.parts.iter().filter_map(|p| p.pattern.offered).collect();
+    if offered.is_empty() {
+        return NamedMetrics::default();
+    }
+    let bisection = offered.iter().map(|o| o.rate / o.capacity.bisection).sum();
+    let access = offered.iter().map(|o| o.rate / o.capacity.access).sum();
+    [("offered_bisection_ratio", bisection), ("offered_access_ratio", access)]
+        .map(|(name, ratio)| (name, Metric::Real(ratio)))
+        .into_iter()
         .collect()
 }
 

@@ -173,3 +173,33 @@ fn who_looks_when_changes_no_result() {
     let with = report(&["measure.samples=777us", "measure.queues=131us", "measure.rtt=true"]);
     assert_eq!(with.digest, without.digest);
 }
+
+/// Arrivals without an end go on as long as something else does, and the load is that of all parts.
+#[test]
+fn incasts_without_an_end_last_as_long_as_the_flows_beside_them() {
+    let open = r#"
+[workloads.open.parts.web]
+pattern = "poisson"
+size = "100kB"
+load = 0.3
+load_on = "access"
+flows = 50
+[workloads.open.parts.incast]
+pattern = "incast"
+servers = 4
+size = "10kB"
+load = 0.05
+"#;
+    let text = INCAST[..INCAST.find("[workloads").expect("there are some")].to_owned() + open;
+    let plan = plan(Source { name: "t.toml".to_owned(), text }, &[]);
+    let dir = TempDir::new().expect("a temporary folder");
+    let case = measure(&plan, dir.path(), 1, 1).cases.remove(0);
+    let flows = Table::read(&dir.path().join("flows.parquet"));
+    let (groups, ends) = (flows.texts("group"), flows.maybe("end_ps"));
+    let last =
+        |group: &str| groups.iter().zip(&ends).filter(|(g, _)| *g == group).filter_map(|(_, end)| *end).max();
+    assert!(last("incast") <= last("web"), "{:?} {:?}", last("incast"), last("web"));
+    assert_eq!(groups.iter().filter(|g| *g == "web").count(), 50);
+    let loads = case.metrics["offered_access_ratio"].value();
+    assert!((loads - 0.35).abs() < 0.01, "{loads}");
+}

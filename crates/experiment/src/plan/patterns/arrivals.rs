@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tresse_units::{Duration, SECOND};
+use tresse_units::{Duration, NEVER, SECOND};
 use tresse_workload::{ArrivalConfig, Gaps, Limit};
 
 use crate::diagnostic::Diagnostic;
@@ -46,7 +46,7 @@ impl ArrivalKeys<'_> {
             (Some(0), _) => return Err(at.wrong(key, "0: at least 1")),
             (Some(count), _) => (Limit::Flows(count), count as f64),
             (None, Some(until)) => (Limit::Until(until), until as f64 / interval + 1.0),
-            (None, None) => (Limit::Until(LONGEST), 1.0),
+            (None, None) => (Limit::Until(NEVER), 1.0),
         };
         let gaps = match self.arrivals {
             Some(Arrivals::Periodic) => Gaps::Periodic,

@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tresse_fabric::{AllowedPairs, capacity_between};
+use tresse_units::NEVER;
 use tresse_workload::{Limit, Poisson as Source, PoissonConfig};
 
 use crate::diagnostic::Diagnostic;
 use crate::plan::patterns::kind::Keys;
 use crate::plan::patterns::workload_context::{Between, WorkloadContext};
 use crate::plan::patterns::{FlowCounts, Offered, Pattern};
-use crate::schema::bounds::LONGEST;
 use crate::schema::workload::{Draw, FlowSize, HostSet, Pairs};
 
 /// Flows arrive at random times, at a load.
@@ -76,7 +76,7 @@ impl Keys for Poisson {
                 let flows = at.flows("load", (until as f64 / interval) as u64 + 1)?;
                 (Limit::Until(until), flows)
             }
-            (None, None) => (Limit::Until(LONGEST), hosts),
+            (None, None) => (Limit::Until(NEVER), hosts),
         };
         let flow_counts = FlowCounts::new(in_all.min(hosts), in_all);
         let deadline = at.deadline(self.deadline)?;
