@@ -32,11 +32,13 @@ pub fn capacity_between(topology: &Topology, allowed: &AllowedPairs) -> Option<C
         is_in
     };
     let (sends, receives) = (is_in(allowed.from), is_in(allowed.to));
-    let racks = &topology.racks;
-    let tiers = tiers(topology, |from, to| {
-        let (from, to) = (from as usize, to as usize);
-        sends[from] && receives[to] && !(allowed.inter_rack && racks[from] == racks[to])
-    });
+    let class = |host: u32| {
+        let host = host as usize;
+        topology.racks[host] * 4 + u32::from(sends[host]) * 2 + u32::from(receives[host])
+    };
+    let talks =
+        |from: u32, to: u32| from & 2 != 0 && to & 1 != 0 && !(allowed.inter_rack && from / 4 == to / 4);
+    let tiers = tiers(topology, class, talks);
     let narrowest =
         |tiers: &mut dyn Iterator<Item = &Tier>| tiers.map(Tier::throughput).min_by(f64::total_cmp);
     let access = |tier: &&Tier| tier.layer == topology.layer_names[0] && tier.direction == Direction::Up;

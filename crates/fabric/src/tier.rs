@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tresse_units::BitsPerSecond;
 
-use crate::shortest::ShortestPaths;
+use crate::shortest::loads;
 use crate::topology::Topology;
 
 /// Where the ports of a tier lead. A node's height is the length of its shortest path to a host.
@@ -56,18 +56,10 @@ impl Tier {
     }
 }
 
-/// The tiers of `topology` for traffic that is the same between any two hosts that `talks(from, to)` and nothing
-/// between others, over all shortest paths evenly: by layer from the hosts up, and by direction.
-pub fn tiers(topology: &Topology, talks: impl Fn(u32, u32) -> bool) -> Vec<Tier> {
-    let each = topology.network.hosts / topology.hosts();
-    // Called for every pair of addresses, of which there may be many millions: no divisions, and no arrays, which a
-    // build for tests does not see through.
-    let host: Vec<u32> = (0..topology.network.hosts).map(|address| address / each).collect();
-    let between = |from: u32, to: u32| {
-        let (from, to) = (host[from as usize], host[to as usize]);
-        from != to && talks(from, to)
-    };
-    let (loads, total) = ShortestPaths::new(topology).loads(between);
+/// The tiers of `topology` for traffic that is the same between any two hosts with classes that `talks(from, to)` and
+/// nothing between others, over all shortest paths evenly: by layer from the hosts up, and by direction.
+pub fn tiers(topology: &Topology, class: impl Fn(u32) -> u32, talks: impl Fn(u32, u32) -> bool) -> Vec<Tier> {
+    let (loads, total) = loads(topology, class, talks);
     let heights = topology.heights();
     let mut tiers: Vec<Tier> = Vec::new();
     for (layer, name) in topology.layer_names.iter().enumerate() {
@@ -100,8 +92,12 @@ pub fn tiers(topology: &Topology, talks: impl Fn(u32, u32) -> bool) -> Vec<Tier>
     tiers
 }
 
-/// The tier that fills first as traffic between hosts that `talks(from, to)` grows. A load is a share of its
-/// [`Tier::throughput`]. Among equals the first, so the hosts' own links. `None` if nobody sends.
-pub fn narrowest_tier(topology: &Topology, talks: impl Fn(u32, u32) -> bool) -> Option<Tier> {
-    tiers(topology, talks).into_iter().min_by(|a, b| a.throughput().total_cmp(&b.throughput()))
+/// The tier that fills first as traffic between hosts with classes that `talks(from, to)` grows. A load is a share of
+/// its [`Tier::throughput`]. Among equals the first, so the hosts' own links. `None` if nobody sends.
+pub fn narrowest_tier(
+    topology: &Topology,
+    class: impl Fn(u32) -> u32,
+    talks: impl Fn(u32, u32) -> bool,
+) -> Option<Tier> {
+    tiers(topology, class, talks).into_iter().min_by(|a, b| a.throughput().total_cmp(&b.throughput()))
 }

@@ -207,7 +207,7 @@ fn layers(topology: &Topology) -> Vec<LayerEntry> {
 
 fn tier_entries(topology: &Topology) -> Vec<TierEntry> {
     let one_rack = topology.racks.iter().all(|rack| *rack == topology.racks[0]);
-    let talks = |from, to| one_rack || topology.locality(from, to) != Locality::InnerRack;
+    let talks = |from, to| one_rack || from != to;
     let ends = topology.network.ends.iter().zip(&topology.configs);
     let nics = ends.filter(|([from, _], _)| *from < topology.network.hosts).map(|(_, c)| c.rate as f64);
     let access: f64 = nics.sum();
@@ -220,7 +220,7 @@ fn tier_entries(topology: &Topology) -> Vec<TierEntry> {
         throughput_bps: tier.throughput(),
         oversubscription: access / tier.capacity as f64,
     };
-    tiers(topology, talks).into_iter().map(entry).collect()
+    tiers(topology, |host| topology.racks[host as usize], talks).into_iter().map(entry).collect()
 }
 
 fn rtts(topology: &Topology, paths: &ShortestPaths, rtt: impl Fn(u32) -> Time) -> Vec<RttEntry> {
@@ -228,12 +228,11 @@ fn rtts(topology: &Topology, paths: &ShortestPaths, rtt: impl Fn(u32) -> Time) -
     let all = [Locality::InnerRack, Locality::InterRack, Locality::InterPod];
     let none = RttEntry { locality: "", pairs: 0, min_ps: u64::MAX, max_ps: 0 };
     let mut entries = all.map(|locality| RttEntry { locality: locality.name(), ..none });
-    paths.spans(rtt, |from, to, [min, max]| {
-        if from / each == to / each {
-            return; // two addresses of one host
-        }
+    // Hosts of one rack are in one pod.
+    let rack = |host: u32| topology.racks[host as usize];
+    paths.spans(rtt, rack, |from, to, pairs, [min, max]| {
         let entry = &mut entries[topology.locality(from / each, to / each) as usize];
-        entry.pairs += 1;
+        entry.pairs += pairs;
         (entry.min_ps, entry.max_ps) = (entry.min_ps.min(min), entry.max_ps.max(max));
     });
     entries.into_iter().filter(|entry| entry.pairs > 0).collect()

@@ -50,13 +50,13 @@ pub struct Bdp {
 impl Bdp {
     /// That of `topology` for packets of these sizes.
     pub fn of(topology: &Topology, sizes: PacketSizes) -> Self {
-        let addresses = topology.network.hosts / topology.hosts();
         let mut base_rtt = 0;
-        ShortestPaths::new(topology).spans(link_rtts(topology, sizes), |from, to, [_, longest]| {
-            if from / addresses != to / addresses {
-                base_rtt = base_rtt.max(longest);
-            }
-        });
+        let paths = ShortestPaths::new(topology);
+        paths.spans(
+            link_rtts(topology, sizes),
+            |_| 0,
+            |_, _, _, [_, longest]| base_rtt = base_rtt.max(longest),
+        );
         let ends = topology.network.ends.iter().zip(&topology.configs);
         let nics = ends.filter(|([from, _], _)| *from < topology.network.hosts);
         Self { base_rtt, rate: nics.map(|(_, config)| config.rate).min().unwrap_or(0) }

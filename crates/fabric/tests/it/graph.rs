@@ -72,9 +72,9 @@ fn a_dumbbell_is_pairs_over_one_bottleneck() {
     }
     assert_eq!(topology.racks, [0, 0, 0, 0, 1, 1, 1, 1]);
     // Hosts on the left send to hosts on the right: they have only one direction of the bottleneck.
-    let tier = narrowest_tier(&topology, |from, to| from < 4 && to >= 4).expect("they talk");
+    let tier = narrowest_tier(&topology, |host| host, |from, to| from < 4 && to >= 4).expect("they talk");
     assert_eq!((&*tier.layer, tier.direction, tier.throughput()), ("bottleneck", Direction::Level, 1e9));
-    let both = narrowest_tier(&topology, |from, to| from / 4 != to / 4).expect("they talk");
+    let both = narrowest_tier(&topology, |host| host, |from, to| from / 4 != to / 4).expect("they talk");
     assert_eq!((both.ports, both.throughput()), (2, 2e9));
 }
 
@@ -90,7 +90,7 @@ fn a_parking_lots_long_pair_crosses_every_bottleneck_and_the_others_one() {
         let wanted = format!("{from} - switch {} - switch {hop} - {to}", hop - 1);
         assert_eq!(paths(&topology, &from, &to), [wanted]);
     }
-    let tier = narrowest_tier(&topology, |from, to| (from, to) == (0, 4)).expect("they talk");
+    let tier = narrowest_tier(&topology, |host| host, |from, to| (from, to) == (0, 4)).expect("they talk");
     assert_eq!((tier.ports, tier.crossings, tier.throughput()), (3, 3.0, 1e9));
 }
 

@@ -97,12 +97,12 @@ fn a_fat_tree_of_8192_hosts_is_built_soon() {
     let graph = as_graph(&tree);
     timed("the same as a graph", || graph.topology().expect("a network"));
     timed("its narrowest tier", || {
-        narrowest_tier(&tree, |a, b| tree.racks[a as usize] != tree.racks[b as usize])
+        narrowest_tier(&tree, |host| host, |a, b| tree.racks[a as usize] != tree.racks[b as usize])
     });
     timed("its bisection bandwidth", || assert_eq!(bisection(&tree), 4096 * 10 * GIGABIT));
     timed("its base RTTs", || {
         let mut pairs = 0u64;
-        paths.spans(|_| 1, |_, _, _| pairs += 1);
+        paths.spans(|_| 1, |_| 0, |_, _, more, _| pairs += more);
         assert_eq!(pairs, 8192 * 8191);
     });
 }
@@ -115,7 +115,11 @@ fn opns_leaf_spine_of_2000_hosts_is_built_soon() {
     let graph = as_graph(&topology);
     timed("the same as a graph", || graph.topology().expect("a network"));
     timed("its narrowest tier", || {
-        let tier = narrowest_tier(&topology, |a, b| topology.racks[a as usize] != topology.racks[b as usize]);
+        let tier = narrowest_tier(
+            &topology,
+            |host| host,
+            |a, b| topology.racks[a as usize] != topology.racks[b as usize],
+        );
         assert_eq!(tier.expect("they talk").capacity, 800 * GIGABIT);
     });
     timed("its bisection bandwidth", || assert_eq!(bisection(&topology), 400 * GIGABIT));

@@ -141,7 +141,7 @@ proptest! {
         let cost = |port: u32| u64::from(port * 7919 % 13);
         let mut pairs = BTreeSet::new();
         let mut wrong = Vec::new();
-        paths.spans(cost, |from, to, span| {
+        paths.spans(cost, |host| host, |from, to, _, span| {
             let costs = (0..paths.count(from, to)).map(|k| paths.path(from, to, k).there.iter().map(|&p| cost(p)).sum());
             let costs: Vec<u64> = costs.collect();
             if [costs.iter().min(), costs.iter().max()] != span.each_ref().map(Some) {

@@ -47,7 +47,7 @@ fn shown(topology: &Topology, talks: impl Fn(u32, u32) -> bool) -> Vec<(String, 
     let one = |t: tresse_fabric::Tier| {
         (t.layer.to_string(), t.direction, t.ports, t.capacity as f64 / 1e9, t.crossings)
     };
-    tiers(topology, talks).into_iter().map(one).collect()
+    tiers(topology, |host| host, talks).into_iter().map(one).collect()
 }
 
 /// OPN §Performance evaluation: 50 hosts a leaf over 20 spines, 2.5 to 1.
@@ -64,7 +64,7 @@ fn opns_leaf_spine_is_narrowest_between_leaves_and_spines() {
         shown(&topology, between_racks(&topology)),
         wanted.map(|(n, d, p, c, x)| (n.to_owned(), d, p, c, x))
     );
-    let narrowest = narrowest_tier(&topology, between_racks(&topology)).expect("they talk");
+    let narrowest = narrowest_tier(&topology, |host| host, between_racks(&topology)).expect("they talk");
     assert_eq!((&*narrowest.layer, narrowest.direction), ("spine", Direction::Up));
     assert_eq!(narrowest.throughput(), 800e9);
 }
@@ -73,20 +73,21 @@ fn opns_leaf_spine_is_narrowest_between_leaves_and_spines() {
 #[test]
 fn the_senders_of_one_rack_have_its_links_only_and_a_receiver_its_own() {
     let topology = leaf_spine(40, 20, 50, [GIGABIT; 2]);
-    let from_the_first = narrowest_tier(&topology, |from, to| from < 50 && to >= 50).expect("they talk");
+    let from_the_first =
+        narrowest_tier(&topology, |host| host, |from, to| from < 50 && to >= 50).expect("they talk");
     assert_eq!((&*from_the_first.layer, from_the_first.capacity), ("spine", 20 * GIGABIT));
-    let incast = narrowest_tier(&topology, |from, to| from >= 50 && to == 0).expect("they talk");
+    let incast = narrowest_tier(&topology, |host| host, |from, to| from >= 50 && to == 0).expect("they talk");
     assert_eq!((incast.direction, incast.ports, incast.throughput()), (Direction::Down, 1, 1e9));
-    let in_racks = tiers(&topology, |from, to| from / 50 == to / 50 && from != to);
+    let in_racks = tiers(&topology, |host| host, |from, to| from / 50 == to / 50 && from != to);
     assert!(in_racks.iter().all(|t| &*t.layer == "rack"), "{in_racks:?}");
-    assert_eq!(narrowest_tier(&topology, |_, _| false), None);
+    assert_eq!(narrowest_tier(&topology, |host| host, |_, _| false), None);
 }
 
 /// THESIS §2.5: "24 hosts under each leaf", 10 and 20 Gbit/s, six spines: 2 to 1.
 #[test]
 fn the_thesiss_fabric_is_two_to_one() {
     let topology = leaf_spine(6, 6, 24, [10 * GIGABIT, 20 * GIGABIT]);
-    let narrowest = narrowest_tier(&topology, between_racks(&topology)).expect("they talk");
+    let narrowest = narrowest_tier(&topology, |host| host, between_racks(&topology)).expect("they talk");
     assert_eq!((&*narrowest.layer, narrowest.throughput()), ("spine", 720e9));
 }
 
@@ -94,18 +95,18 @@ fn the_thesiss_fabric_is_two_to_one() {
 #[test]
 fn a_fat_trees_hosts_limit_it_unless_its_core_is_slow() {
     let topology = fat_tree(4, [GIGABIT; 3]);
-    let all = tiers(&topology, between_racks(&topology));
+    let all = tiers(&topology, |host| host, between_racks(&topology));
     assert_eq!(all.len(), 6);
     for tier in &all {
         assert_eq!((tier.ports, tier.capacity), (16, 16 * GIGABIT));
         let crossings = if &*tier.layer == "core" { 0.857_142_857 } else { 1.0 };
         assert_eq!(tier.crossings, crossings, "{tier:?}");
     }
-    let narrowest = narrowest_tier(&topology, between_racks(&topology)).expect("they talk");
+    let narrowest = narrowest_tier(&topology, |host| host, between_racks(&topology)).expect("they talk");
     assert_eq!((&*narrowest.layer, narrowest.direction), ("rack", Direction::Up));
     // A quarter of the rate above: 4 Gbit/s for the 6/7 of the traffic that go there.
     let slow = fat_tree(4, [GIGABIT, GIGABIT, GIGABIT / 4]);
-    let narrowest = narrowest_tier(&slow, between_racks(&slow)).expect("they talk");
+    let narrowest = narrowest_tier(&slow, |host| host, between_racks(&slow)).expect("they talk");
     assert_eq!((&*narrowest.layer, narrowest.capacity), ("core", 4 * GIGABIT));
     assert!((narrowest.throughput() / 1e9 - 4.0 * 7.0 / 6.0).abs() < 1e-6);
 }
@@ -124,6 +125,6 @@ fn slow_links_take_their_rate_from_the_tier() {
                 .for_each(|&p| topology.configs[p as usize].rate = GIGABIT / 10);
         }
     }
-    let narrowest = narrowest_tier(&topology, between_racks(&topology)).expect("they talk");
+    let narrowest = narrowest_tier(&topology, |host| host, between_racks(&topology)).expect("they talk");
     assert_eq!(narrowest.capacity, 40 * (12 * GIGABIT + 8 * GIGABIT / 10));
 }
