@@ -27,6 +27,7 @@ use crate::forward::{Forwarding, Next};
 use crate::network::Network;
 use crate::packet::{Header, Packet, Packets};
 use crate::port::{Port, PortConfig};
+use crate::prefetch::Ends;
 use crate::queue::{Event, EventQueue};
 use crate::queued_port::{Pool, PoolConfig, QueuedPort, QueuedPortConfig};
 use crate::ties::Ties;
@@ -284,20 +285,19 @@ impl<P: Copy> Fabric<P> {
     /// Moves packets on until one arrives or is dropped, or until nothing is left to happen up to and
     /// including `limit`: then the caller's own next event comes first.
     ///
-    /// `soon` is called for packets that may soon arrive. It returns the memory that the caller will touch
-    /// then, which is prefetched. This affects only the speed, and any address is allowed.
+    /// `ends` says what the caller will touch when packets arrive; `&()` if it does not matter.
     #[inline]
-    pub fn advance(&mut self, limit: Time, soon: impl Fn(&P) -> *const u8) -> Option<Arrival<P>> {
+    pub fn advance(&mut self, limit: Time, ends: &impl Ends<P>) -> Option<Arrival<P>> {
         if self.queued_of.is_empty() {
-            return self.advance_with::<false>(limit, |own| own.prefetch(&soon));
+            return self.advance_with::<false>(limit, |own| own.prefetch(ends));
         }
-        self.advance_queued(limit, soon)
+        self.advance_queued(limit, ends)
     }
 
     /// The same where ports are queued. Out of line, so that hops through plain ports stay as short as they are.
     #[inline(never)]
-    fn advance_queued(&mut self, limit: Time, soon: impl Fn(&P) -> *const u8) -> Option<Arrival<P>> {
-        self.advance_with::<true>(limit, |own| own.prefetch_queued(&soon))
+    fn advance_queued(&mut self, limit: Time, ends: &impl Ends<P>) -> Option<Arrival<P>> {
+        self.advance_with::<true>(limit, |own| own.prefetch_queued(ends))
     }
 
     /// `QUEUED`: whether some ports may be queued.

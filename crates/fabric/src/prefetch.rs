@@ -1,5 +1,23 @@
 //! Hints to the processor; they change nothing but speed.
 
+/// What a fabric's caller touches when a packet arrives, so that it is fetched before. This affects only the speed.
+pub trait Ends<P> {
+    /// The address of two cache lines for a packet that may soon arrive; any address is allowed.
+    fn address(&self, payload: &P) -> *const u8;
+
+    /// A packet arrives next but one, and those two lines are there: fetches what they lead to.
+    fn fetch(&self, payload: &P);
+}
+
+/// Nothing is fetched.
+impl<P> Ends<P> for () {
+    fn address(&self, _: &P) -> *const u8 {
+        std::ptr::null()
+    }
+
+    fn fetch(&self, _: &P) {}
+}
+
 /// Fetches the first cache line of `target` before it is needed.
 #[inline(always)]
 pub fn prefetch<T>(target: &T) {

@@ -41,7 +41,7 @@ pub fn run(
             fabric.send(routes[i].0, Header::new(bytes.0, Ecn::Ect), Bare { source: i as u32, ack: false });
         }
     }
-    while let Some(arrival) = fabric.advance(duration, |_| std::ptr::null()) {
+    while let Some(arrival) = fabric.advance(duration, &()) {
         let Arrival::Delivered(packet) = arrival else { continue };
         let Bare { source, ack } = packet.payload;
         let (there, back) = routes[source as usize];

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use tresse_controllers::MAX_SUBFLOWS;
-use tresse_fabric::{Ecn, Fabric, Header, Path, RouteId};
+use tresse_fabric::{Ecn, Fabric, Header, Path, RouteId, prefetch_line};
 use tresse_path_manager::{MemoryId, PathChoice, PathManager};
 use tresse_transport::{Counters, Receiver, Sender, Wire, tcp};
 use tresse_units::{NEVER, Time, mix};
@@ -35,6 +35,15 @@ pub(crate) struct Sending {
 }
 
 impl Sending {
+    /// Fetches what an ACK of `subflow` will touch; its own first two cache lines are there.
+    #[inline]
+    pub fn fetch(&self, subflow: usize) {
+        let own: *const u8 = std::ptr::from_ref(self).cast();
+        (2..4).for_each(|line| prefetch_line(own.wrapping_add(64 * line)));
+        prefetch_line(self.ways.as_ptr().wrapping_add(subflow).cast());
+        self.sender.for_each_line(subflow, prefetch_line);
+    }
+
     /// Gives a subflow another path if it requests one.
     #[inline]
     pub fn rehash_if_asked(&mut self, subflow: usize) {
@@ -160,6 +169,15 @@ pub(crate) struct Receiving {
 }
 
 impl Receiving {
+    /// As [`Sending::fetch`], for data.
+    #[inline]
+    pub fn fetch(&self, subflow: usize) {
+        let own: *const u8 = std::ptr::from_ref(self).cast();
+        prefetch_line(own.wrapping_add(128));
+        prefetch_line(self.ways.as_ptr().wrapping_add(subflow).cast());
+        self.receiver.for_each_line(subflow, prefetch_line);
+    }
+
     /// There are `more` packets for it in this part.
     pub fn expect(&mut self, more: i64, near: &mut u32) {
         self.inbound += more;

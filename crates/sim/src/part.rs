@@ -1,7 +1,7 @@
 //! A part of the world: its hosts and ports under one clock. The event loop: packets and timers, in the order of time;
 //! at one time packets first.
 
-use tresse_fabric::{Arrival, Ecn, Fabric, Histogram, Mail, Packet, Timers};
+use tresse_fabric::{Arrival, Ecn, Ends, Fabric, Histogram, Mail, Packet, Timers};
 use tresse_path_manager::Memories;
 use tresse_transport::{Body, Receiver, Wire};
 use tresse_units::{NEVER, Time};
@@ -74,14 +74,29 @@ pub(crate) struct Part {
     notes: Vec<Vec<Note>>,
 }
 
-/// The address of the data that a soon arriving packet will need, for prefetching.
-#[inline(always)]
-pub(crate) fn soon(sendings: &[Sending], receivings: &[Receiving]) -> impl Fn(&Wire) -> *const u8 {
-    let (sendings, receivings) = (sendings.as_ptr(), receivings.as_ptr());
-    move |wire| {
+/// The halves of connections, where packets end, for prefetching.
+pub(crate) struct PacketEnds<'a> {
+    pub sendings: &'a [Sending],
+    pub receivings: &'a [Receiving],
+}
+
+impl Ends<Wire> for PacketEnds<'_> {
+    #[inline(always)]
+    fn address(&self, wire: &Wire) -> *const u8 {
         let slot = (wire.subflow >> SUBFLOW_BITS) as usize;
-        let (sending, receiving) = (sendings.wrapping_add(slot), receivings.wrapping_add(slot));
+        let sending = self.sendings.as_ptr().wrapping_add(slot);
+        let receiving = self.receivings.as_ptr().wrapping_add(slot);
         if wire.body.is_ack() { sending.cast() } else { receiving.cast() }
+    }
+
+    #[inline(always)]
+    fn fetch(&self, wire: &Wire) {
+        let (slot, i) = ((wire.subflow >> SUBFLOW_BITS) as usize, (wire.subflow & SUBFLOW) as usize);
+        if wire.body.is_ack() {
+            self.sendings.get(slot).into_iter().for_each(|half| half.fetch(i));
+        } else {
+            self.receivings.get(slot).into_iter().for_each(|half| half.fetch(i));
+        }
     }
 }
 
@@ -121,8 +136,8 @@ impl Part {
         for _ in 0..budget {
             let timer = self.next_timer();
             let limit = timer.min(until);
-            let soon = soon(&self.sendings, &self.receivings);
-            let complete = match self.fabric.advance(limit, soon) {
+            let halves = PacketEnds { sendings: &self.sendings, receivings: &self.receivings };
+            let complete = match self.fabric.advance(limit, &halves) {
                 Some(arrival) => self.handle_arrival(&arrival),
                 None if timer == limit && timer != NEVER => {
                     self.fabric.set_now(timer);

@@ -17,6 +17,13 @@ impl Reassembly {
         self.next
     }
 
+    /// The address of the bits of the first segment that is missing; any address if it has none.
+    #[inline]
+    pub fn line(&self) -> *const u8 {
+        let place = (self.next / 64) as usize & self.bits.len().wrapping_sub(1);
+        self.bits.as_ptr().wrapping_add(place).cast()
+    }
+
     /// How many segments have arrived, in order or not.
     #[inline]
     pub fn arrived(&self) -> u32 {

@@ -8,6 +8,7 @@ use crate::Config;
 
 /// Smoothed RTT, its variation, and the timeout that follows.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub(crate) struct RttEstimator {
     srtt: Time,
     variation: Time,

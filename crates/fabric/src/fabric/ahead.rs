@@ -2,7 +2,7 @@
 
 use super::{END, FORWARD, Fabric, GONE, LAST_PORT, NOT_QUEUED};
 use crate::entity::ARRIVALS;
-use crate::prefetch::{prefetch, prefetch_line};
+use crate::prefetch::{Ends, prefetch, prefetch_line};
 use crate::queued_port::QueuedPort;
 
 impl<P: Copy> Fabric<P> {
@@ -12,7 +12,7 @@ impl<P: Copy> Fabric<P> {
     /// Whether a packet is at its end cannot be predicted, and a wrong guess costs more than a needless
     /// fetch: so there is one path for both cases, without a branch.
     #[inline]
-    pub(super) fn prefetch(&self, soon: &impl Fn(&P) -> *const u8) {
+    pub(super) fn prefetch(&self, ends: &impl Ends<P>) {
         let arrival = |ahead| self.queue.upcoming(ahead).filter(|e| e.0 >= ARRIVALS).map(|e| e.1);
         if let Some(id) = arrival(6) {
             prefetch(self.packets.get(id));
@@ -20,19 +20,30 @@ impl<P: Copy> Fabric<P> {
         if let Some(id) = arrival(3) {
             let packet = self.packets.get(id);
             let next = packet.next as usize;
-            let end = soon(&packet.payload);
+            let end = ends.address(&packet.payload);
             let port: *const u8 = self.ports.as_ptr().wrapping_add(next).cast();
             let target = if next < self.ports.len() { port } else { end };
             prefetch_line(target);
             prefetch_line(target.wrapping_add(64));
             prefetch_line(self.routes.as_ptr().wrapping_add(packet.cursor as usize).cast());
         }
+        if let Some(id) = arrival(1) {
+            self.prefetch_end(id, ends);
+        }
+    }
+
+    #[inline]
+    fn prefetch_end(&self, id: u32, ends: &impl Ends<P>) {
+        let packet = self.packets.get(id);
+        if packet.next == END {
+            ends.fetch(&packet.payload);
+        }
     }
 
     /// The same for queued ports, which touch more: for an arrival, the port that the packet will enter, if
     /// it is known; for a departure, its queued port.
     #[inline]
-    pub(super) fn prefetch_queued(&self, soon: &impl Fn(&P) -> *const u8) {
+    pub(super) fn prefetch_queued(&self, ends: &impl Ends<P>) {
         if let Some((ARRIVALS.., id)) = self.queue.upcoming(8) {
             prefetch(self.packets.get(id));
         }
@@ -66,7 +77,7 @@ impl<P: Copy> Fabric<P> {
                 }
             }
             None => {
-                let end = soon(&packet.payload);
+                let end = ends.address(&packet.payload);
                 prefetch_line(end);
                 prefetch_line(end.wrapping_add(64));
             }

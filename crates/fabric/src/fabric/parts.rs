@@ -9,6 +9,7 @@ use crate::cut::Cut;
 use crate::entity::ARRIVALS;
 use crate::packet::Packet;
 use crate::port::PortConfig;
+use crate::prefetch::Ends;
 use crate::queue::Event;
 
 /// A packet on its way to another part.
@@ -156,12 +157,12 @@ impl<P: Copy> Fabric<P> {
         self.queue.peek_until(limit)
     }
 
-    /// Carries out one event, if it comes at or before `limit`; `soon` as for [`Fabric::advance`].
+    /// Carries out one event, if it comes at or before `limit`; `ends` as for [`Fabric::advance`].
     #[inline]
-    pub fn step(&mut self, limit: Time, soon: impl Fn(&P) -> *const u8) -> Option<Arrival<P>> {
+    pub fn step(&mut self, limit: Time, ends: &impl Ends<P>) -> Option<Arrival<P>> {
         let event = self.queue.pop_until(limit)?;
         self.set_now(event.time);
-        self.prefetch(&soon);
+        self.prefetch(ends);
         self.handle::<true>(event)
     }
 

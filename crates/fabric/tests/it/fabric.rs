@@ -15,7 +15,7 @@ const SEED: u64 = 5;
 
 /// Runs the fabric up to `limit`, or to the next packet that arrives or is dropped.
 fn advance(fabric: &mut Fabric<u32>, limit: Time) -> Option<Arrival<u32>> {
-    fabric.advance(limit, |_| std::ptr::null())
+    fabric.advance(limit, &())
 }
 
 /// Any ports, any routes over them (a route need not make sense to be followed), any packets.

@@ -32,7 +32,7 @@ fn header(hash: u32) -> Header {
 }
 
 fn advance(fabric: &mut Fabric<u32>, to: Time) {
-    while fabric.advance(to, |_| std::ptr::null()).is_some() {}
+    while fabric.advance(to, &()).is_some() {}
     fabric.set_now(to);
 }
 

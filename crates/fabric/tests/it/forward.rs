@@ -101,7 +101,7 @@ fn ecmp_collides_as_often_as_the_binomial_says() {
                 assert!(fabric.send(route, header(hash), flow));
             }
         }
-        while fabric.advance(NEVER, |_| std::ptr::null()).is_some() {}
+        while fabric.advance(NEVER, &()).is_some() {}
         let load: Vec<u64> =
             (up..up + SPINES).map(|p| fabric.ports()[p as usize].counters().bytes / 4500).collect();
         assert_eq!(load.iter().sum::<u64>(), u64::from(flows));
@@ -133,7 +133,7 @@ fn mean_queue(balancing: Balancing) -> f64 {
     let (mut now, mut found, mut samples) = (0.0, 0u64, 0u64);
     for n in 0..60_000u32 {
         now += random.exponential() * 12e6 / (0.9 * 6.0);
-        while fabric.advance(now as Time, |_| std::ptr::null()).is_some() {}
+        while fabric.advance(now as Time, &()).is_some() {}
         fabric.set_now(now as Time);
         let host = random.below(6) as usize;
         if flows[host].1 == 0 {
@@ -197,7 +197,7 @@ fn a_fat_tree_forwards_on_its_shortest_ways() {
             }
         }
         let mut arrived = 0;
-        while let Some(Arrival::Delivered(_)) = fabric.advance(NEVER, |_| std::ptr::null()) {
+        while let Some(Arrival::Delivered(_)) = fabric.advance(NEVER, &()) {
             arrived += 1;
         }
         assert_eq!((arrived, fabric.hops()), (240, expected), "{balancing:?}");
@@ -220,7 +220,7 @@ fn ways_around_a_link_that_fails() {
         change(&mut fabric);
         let sent = (0..1000).filter(|&n| fabric.send(route, header(n), n)).count();
         let mut arrived = 0;
-        while let Some(arrival) = fabric.advance(NEVER, |_| std::ptr::null()) {
+        while let Some(arrival) = fabric.advance(NEVER, &()) {
             arrived += usize::from(matches!(arrival, Arrival::Delivered(_)));
         }
         assert_eq!(sent, 1000);

@@ -65,7 +65,7 @@ impl Bench {
     }
 
     fn advance(&mut self, to: Time) {
-        while let Some(arrival) = self.fabric.advance(to, |_| std::ptr::null()) {
+        while let Some(arrival) = self.fabric.advance(to, &()) {
             if let Arrival::Delivered(packet) = arrival {
                 self.delivered.push(packet.payload);
             }
@@ -235,7 +235,7 @@ fn which_nodes_balance() {
         for n in 0..50 {
             fabric.send(cross, header(0), n);
         }
-        while fabric.advance(NEVER, |_| std::ptr::null()).is_some() {}
+        while fabric.advance(NEVER, &()).is_some() {}
         let shares = fabric.shares(3, 1);
         assert_eq!([shares[0].0, shares[1].0], [2, 3]);
         assert_eq!(shares[0].1 < shares[1].1, moves, "{shares:?}");
@@ -314,7 +314,7 @@ proptest! {
             steps.sort_unstable();
             let mut sent = 0;
             let mut take = |fabric: &mut Fabric<u32>, until: Time| {
-                while let Some(arrival) = fabric.advance(until, |_| std::ptr::null()) {
+                while let Some(arrival) = fabric.advance(until, &()) {
                     log.push(match arrival {
                         Arrival::Delivered(packet) => (fabric.now(), packet.payload, true),
                         Arrival::Dropped(packet) => (fabric.now(), packet.payload, false),

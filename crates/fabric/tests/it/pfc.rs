@@ -91,7 +91,7 @@ fn full() -> u64 {
 /// What was delivered and dropped until `until`.
 fn play(fabric: &mut Fabric<u32>, until: Time) -> (Vec<(Time, u32)>, u64) {
     let (mut delivered, mut dropped) = (Vec::new(), 0);
-    while let Some(arrival) = fabric.advance(until, |_| std::ptr::null()) {
+    while let Some(arrival) = fabric.advance(until, &()) {
         match arrival {
             Arrival::Delivered(packet) => delivered.push((fabric.now(), packet.payload)),
             Arrival::Dropped(_) => dropped += 1,

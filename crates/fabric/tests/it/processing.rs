@@ -81,7 +81,7 @@ fn a_queued_port_takes_the_same_times() {
         for n in 0..2000u64 {
             // Bursts of 8, and time to send them.
             let now = n / 8 * 12 * MICROSECOND;
-            while let Some(arrival) = fabric.advance(now, |_| std::ptr::null()) {
+            while let Some(arrival) = fabric.advance(now, &()) {
                 let Arrival::Delivered(packet) = arrival else { panic!("nothing is dropped") };
                 arrived.push((fabric.now(), packet.payload));
             }

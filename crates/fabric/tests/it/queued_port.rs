@@ -30,7 +30,7 @@ fn port(rate: u64, delay: Time, limit: Threshold, mark: Threshold) -> PortConfig
 type Fate = (Time, u32, bool, Ecn);
 
 fn drain(fabric: &mut Fabric<u32>, limit: Time, fates: &mut Vec<Fate>) {
-    while let Some(arrival) = fabric.advance(limit, |_| std::ptr::null()) {
+    while let Some(arrival) = fabric.advance(limit, &()) {
         let (packet, arrived) = match arrival {
             Arrival::Delivered(packet) => (packet, true),
             Arrival::Dropped(packet) => (packet, false),
@@ -260,7 +260,7 @@ fn busy_classes_share_as_their_quanta() {
         }
         let mut sent = [0u64; 2];
         for _ in 0..3000 {
-            let Some(Arrival::Delivered(packet)) = fabric.advance(NEVER, |_| std::ptr::null()) else {
+            let Some(Arrival::Delivered(packet)) = fabric.advance(NEVER, &()) else {
                 panic!("both classes are busy")
             };
             sent[packet.payload as usize] += u64::from(packet.header.bytes);

@@ -56,7 +56,7 @@ fn at_once(
         fabric.send(route, header(packet), packet);
     }
     let mut arrivals = Vec::new();
-    while let Some(arrival) = fabric.advance(NEVER, |_| std::ptr::null()) {
+    while let Some(arrival) = fabric.advance(NEVER, &()) {
         if let Arrival::Delivered(packet) = arrival {
             arrivals.push((fabric.now(), packet));
         }
@@ -93,7 +93,7 @@ fn the_last_port_says_so_of_itself() {
     let route = fabric.add_route(&[0]);
     (0..4).for_each(|packet| assert!(fabric.send(route, data(), packet)));
     let mut trimmed = Vec::new();
-    while let Some(Arrival::Delivered(packet)) = fabric.advance(NEVER, |_| std::ptr::null()) {
+    while let Some(Arrival::Delivered(packet)) = fabric.advance(NEVER, &()) {
         trimmed.push(packet.header.trimmed());
     }
     assert_eq!(trimmed, [None, Some(true), None, None]);
@@ -111,7 +111,7 @@ fn headers_carry_telemetry_too() {
     let route = fabric.add_route(&[0, 1]);
     (0..5).for_each(|packet| assert!(fabric.send(route, data(), packet)));
     let mut told = Vec::new();
-    while let Some(Arrival::Delivered(packet)) = fabric.advance(NEVER, |_| std::ptr::null()) {
+    while let Some(Arrival::Delivered(packet)) = fabric.advance(NEVER, &()) {
         let hops = fabric.hops_of_delivered();
         told.push((packet.payload, hops.iter().map(|hop| hop.queue).collect::<Vec<_>>()));
     }
@@ -144,7 +144,7 @@ proptest! {
         let mut refused = 0;
         for (number, &(at, bytes, may)) in (0..).zip(&sends) {
             let at = at * MICROSECOND;
-            while let Some(arrival) = fabric.advance(at, |_| std::ptr::null()) {
+            while let Some(arrival) = fabric.advance(at, &()) {
                 take(arrival);
             }
             fabric.set_now(at);
@@ -152,7 +152,7 @@ proptest! {
             let header = if may { header.trimmable() } else { header };
             refused += u32::from(!fabric.send(route, header, number));
         }
-        while let Some(arrival) = fabric.advance(NEVER, |_| std::ptr::null()) {
+        while let Some(arrival) = fabric.advance(NEVER, &()) {
             take(arrival);
         }
         prop_assert_eq!(fabric.in_flight(), 0);

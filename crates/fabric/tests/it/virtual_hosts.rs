@@ -52,7 +52,7 @@ fn trace(fabric: &mut Fabric<u32>, topology: &Topology, from: u32, to: u32) -> V
     let before: Vec<_> = fabric.ports().iter().map(|p| p.counters()).collect();
     let route = fabric.add_forwarded(from, to);
     if fabric.send(route, Header::new(1500, Ecn::NotEct), 0) {
-        while fabric.advance(NEVER, |_| std::ptr::null()).is_some() {}
+        while fabric.advance(NEVER, &()).is_some() {}
     }
     used(fabric, topology, &before)
 }
@@ -133,7 +133,7 @@ fn a_cap_holds_whatever_else_is_idle_and_has_its_own_buffer() {
     let sent = (0..150).filter(|&i| fabric.send(route, Header::new(1500, Ecn::NotEct), i)).count();
     assert_eq!(sent, 101, "one in transmission, 100 behind the cap");
     let mut last = 0;
-    while let Some(Arrival::Delivered(_)) = fabric.advance(NEVER, |_| std::ptr::null()) {
+    while let Some(Arrival::Delivered(_)) = fabric.advance(NEVER, &()) {
         last = fabric.now();
     }
     // 101 packets at the cap, then three hops of 10 Gbit/s, then the delays.

@@ -11,43 +11,46 @@ use crate::tcp::space::Space;
 use crate::{Ack, Block, BufferRule, Config, Echo, Gro, ReceiveBuffer, Recovery, Segment, Stamp};
 
 /// The receiving half of a TCP connection.
+// What every packet needs comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Receiver {
     config: Arc<Config>,
-    pub(crate) messages: Incoming,
-    duplicates: u64,
     subflows: Vec<Subflow>,
+    pub(crate) messages: Incoming,
     /// The newest DATA_ACK that it has sent.
     told: u32,
     /// When it can say so many segments more, it does at once.
     opens: u32,
     /// With a buffer that grows.
     space: Option<Box<Space>>,
+    duplicates: u64,
 }
 
 #[derive(Debug, Clone)]
+#[repr(C)]
 struct Subflow {
     /// The next segment in order.
     next: u32,
     /// Packets that no ACK covers yet.
     pending: u32,
-    /// The timestamp of the first of them.
-    stamp: Stamp,
     /// Segments that are still ACKed one by one.
     quick: u32,
     /// CE marks that no ACK has reported yet (XMP's cnt_ce).
     marks: u32,
+    /// The timestamp of the first packet that no ACK covers.
+    stamp: Stamp,
+    deadline: Time,
+    /// When the last packet came.
+    heard: Time,
     /// The last packet was marked; with RFC 3168's echo: ECE is on until CWR.
     ece: bool,
     /// The message's last segment arrived on this subflow.
     last: bool,
-    deadline: Time,
-    out_of_order: Ranges,
     /// The data that the last packet brought a second time (RFC 2883).
     duplicate: Option<Block>,
-    /// When the last packet came.
-    heard: Time,
     merged: Merged,
+    out_of_order: Ranges,
 }
 
 /// Segments that wait in the network card for the next poll.
@@ -175,6 +178,14 @@ impl Receiver {
             acks.iter_mut().flatten().for_each(|ack| ack.window = space.tell(now, subflow, ack.seq, ack.dsn));
         }
         acks
+    }
+
+    /// Calls `fetch` with the addresses of the cache lines, other than its own, that data on `subflow` will touch.
+    #[inline]
+    pub fn for_each_line(&self, subflow: usize, fetch: impl Fn(*const u8)) {
+        let own: *const u8 = self.subflows.as_ptr().wrapping_add(subflow).cast();
+        (0..3).for_each(|line| fetch(own.wrapping_add(64 * line)));
+        fetch(self.messages.data.line());
     }
 
     /// The transport that it runs.

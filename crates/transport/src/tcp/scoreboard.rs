@@ -18,30 +18,32 @@ const SMALLEST: usize = 16;
 const TOLD: usize = 4;
 
 /// The segments `una..nxt`, with Linux's counts (`sacked_out`, `lost_out`, `retrans_out`).
+// What every ACK needs comes first.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub(crate) struct Scoreboard {
-    /// The data sequence number of each.
-    ring: Box<[u32]>,
-    flags: Flags,
     una: u32,
     nxt: u32,
     /// SACKed segments; with NewReno, the number of duplicate ACKs, and no segment is flagged.
     sacked: u32,
     lost: u32,
     retransmitted: u32,
-    /// No lost segment below this one waits for its retransmission.
-    next_lost: u32,
-    /// Every unSACKed segment below this one is known to be lost, or will never be judged.
-    judged: u32,
     highest_sacked: u32,
-    /// SACK blocks that were reported before: their segments are SACKed or cumulatively ACKed.
-    told: [Block; TOLD],
-    /// Which of them is replaced next.
-    oldest_told: u8,
+    /// The data sequence number of each.
+    ring: Box<[u32]>,
     /// Transmissions that RACK has found lost.
     losses: u64,
     /// When and in which order segments were sent, for RACK.
     sent: Option<Box<SentQueue>>,
+    flags: Flags,
+    /// No lost segment below this one waits for its retransmission.
+    next_lost: u32,
+    /// Every unSACKed segment below this one is known to be lost, or will never be judged.
+    judged: u32,
+    /// SACK blocks that were reported before: their segments are SACKed or cumulatively ACKed.
+    told: [Block; TOLD],
+    /// Which of them is replaced next.
+    oldest_told: u8,
 }
 
 impl Scoreboard {

@@ -20,11 +20,16 @@ use crate::tcp::set::{bit, bits};
 use crate::tcp::subflow::Subflow;
 use crate::{Ack, Blocked, Body, BufferRule, Config, Counters, Origin, Scheduler, Segment, Transmit};
 
+/// How many subflows are fetched ahead.
+const LOOKED_AT: usize = 4;
+
 /// The sending half of a TCP connection: one message, or several in sequence ([`Sender::append`]).
 ///
 /// After every `handle_*` and once at the start, call [`Sender::poll_transmit`] until it returns `None`. Then
 /// check [`Sender::deadline`] of the subflow again.
+// What every ACK needs comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Sender {
     config: Arc<Config>,
     /// The controllers of the open subflows, by number.
@@ -39,15 +44,15 @@ pub struct Sender {
     held: u64,
     /// Segments below this one were sent or, with queues, given to a subflow.
     next_dsn: u32,
-    messages: Outgoing,
     /// Segments below this one have arrived, on any subflow (the DATA_ACK of RFC 8684 §3.3.1).
     data_una: u32,
-    /// Data to be sent once more, and the number of the subflow that it was on and must not take again.
-    reinjections: BTreeMap<u32, usize>,
     /// The subflow that the scheduler chose last.
     last: Option<u8>,
     /// Nothing in its configuration keeps it from being plain: see `is_plain`.
     may_be_plain: bool,
+    messages: Outgoing,
+    /// Data to be sent once more, and the number of the subflow that it was on and must not take again.
+    reinjections: BTreeMap<u32, usize>,
     /// The handshakes of the subflows that are being opened.
     handshakes: Vec<Handshake>,
     /// With [`Scheduler::Linux`].
@@ -292,6 +297,20 @@ impl Sender {
     /// Packets of `subflow` in flight, as its window counts them.
     pub fn in_flight(&self, subflow: usize) -> u32 {
         self.subflows[subflow].board.in_flight()
+    }
+
+    /// Calls `fetch` with the addresses of the cache lines, other than its own, that an ACK of `subflow` will touch.
+    #[inline]
+    pub fn for_each_line(&self, subflow: usize, fetch: impl Fn(*const u8)) {
+        let subflows = self.subflows.as_ptr();
+        let own: *const u8 = subflows.wrapping_add(subflow).cast();
+        [0, 3, 4].into_iter().for_each(|line| fetch(own.wrapping_add(64 * line)));
+        let controllers = self.group.subflows();
+        for i in 0..controllers.len().min(LOOKED_AT) {
+            fetch(subflows.wrapping_add(i).cast::<u8>().wrapping_add(64));
+            fetch(controllers.as_ptr().wrapping_add(i).cast());
+        }
+        fetch(controllers.as_ptr().wrapping_add(subflow).cast::<u8>().wrapping_add(64));
     }
 
     /// The transport that it runs.

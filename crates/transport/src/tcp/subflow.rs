@@ -28,19 +28,23 @@ enum Alarm {
     Reordering,
 }
 
+/// The first cache line is what an ACK of this subflow needs; the second is what any packet of the connection needs,
+/// because the scheduler looks at every subflow.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Subflow {
-    pub board: Scoreboard,
     pub rtt: RttEstimator,
     /// Where the held state ends: the next segment to be sent when it began.
     high_seq: u32,
-    /// With [`Recovery::RenoOnce`]: the least ACK that may begin a fast retransmit, one beyond RFC 6582's `recover`.
-    recover_end: u32,
     /// A round ends when this segment is ACKed (XMP Figure 2, beg_seq).
     round_end: u32,
+    rack: Option<Box<Rack>>,
+    pacer: Option<Box<Pacer>>,
+    balancer: Option<Box<Balancer>>,
+    deadline: Time,
+    alarm: Alarm,
     /// A round has begun since `grow` was last called.
     round_seen: bool,
-    prr: Prr,
     /// A retransmission that goes out regardless of the window: RFC 5681 §3.2, RFC 6582 §3.2.
     forced: bool,
     /// The next new segment reports to the receiver that the window was cut, for whatever reason (RFC 3168
@@ -50,19 +54,20 @@ pub(crate) struct Subflow {
     limited: bool,
     /// It has neither RACK nor pacing: their steps are skipped.
     plain: bool,
+    pub board: Scoreboard,
+    prr: Prr,
     /// With pacing: until this segment is ACKed the window counts as the limit, or as used by this
     /// many packets (Linux's `tcp_cwnd_validate`).
     usage_end: u32,
     most_out: u32,
+    /// With [`Recovery::RenoOnce`]: the least ACK that may begin a fast retransmit, one beyond RFC 6582's `recover`.
+    recover_end: u32,
     /// Duplicate ACKs or SACKed segments that make a loss on this subflow.
     pub duplicate_threshold: u32,
-    deadline: Time,
-    alarm: Alarm,
-    rack: Option<Box<Rack>>,
-    pacer: Option<Box<Pacer>>,
-    balancer: Option<Box<Balancer>>,
     pub counters: Counters,
 }
+
+const _: () = assert!(std::mem::offset_of!(Subflow, deadline) == 64, "the second cache line begins here");
 
 impl Subflow {
     /// The subflow with this number in its connection.
@@ -118,7 +123,9 @@ impl Subflow {
             Echo::Dctcp => delivered * u32::from(header.ce),
             Echo::Rfc3168 => u32::from(header.ce),
         };
-        self.counters.marks += u64::from(marked);
+        if marked > 0 {
+            self.counters.marks += u64::from(marked);
+        }
         self.balance_after_ack(now, delivered, header.ce, config);
 
         self.leave_cwr(header.seq, config, group, i);
