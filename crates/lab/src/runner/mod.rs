@@ -21,6 +21,7 @@ use crate::judge::{Judge, Jumps, Numbers};
 use crate::metric::summary;
 use crate::stopping_rule::{self, Verdicts};
 pub use standing::Standing;
+pub(crate) use standing::share;
 use tresse_results::clock::clock;
 use tresse_results::record::inputs::Inputs;
 use tresse_results::record::outcome::{Outcome, Rows};
