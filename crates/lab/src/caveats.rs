@@ -2,8 +2,11 @@
 
 use indexmap::IndexMap;
 use tresse_experiment::plan::Case;
+use tresse_experiment::schema::metrics;
+use tresse_experiment::schema::slice::is_total;
 use tresse_results::record::mechanism::{MECHANISMS, Mechanism};
 use tresse_results::record::outcome::Outcome;
+use tresse_results::record::results::CaseResult;
 use tresse_units::{Time, seconds};
 
 use crate::metric::of_mechanisms;
@@ -13,7 +16,36 @@ const STEADY: f64 = 0.25;
 
 /// A sentence for each caveat (`docs/fair.md`).
 pub(crate) fn noted(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
-    inert(done).into_iter().chain(unsteady(done)).chain(jobs(done)).collect()
+    let told = inert(done).into_iter().chain(unsteady(done)).chain(jobs(done));
+    told.collect()
+}
+
+/// Intervals over seeds that are larger than the values that tables show beside them: those that the experiment has `named`,
+/// or the usual ones.
+pub(crate) fn wide(cases: &[CaseResult], named: Option<&[String]>) -> Vec<String> {
+    let usual: Vec<String>;
+    let shown: &[String] = match named {
+        Some(named) => named,
+        None => {
+            usual = metrics::shown().into_iter().map(|(_, name)| name.to_owned()).collect();
+            &usual
+        }
+    };
+    let told = |metric: &String| {
+        let is_wide = |case: &&CaseResult| {
+            let value = case.metrics.get(metric).map_or(0.0, |own| own.value());
+            case.ci95_over == "seeds"
+                && value > 0.0
+                && case.ci95.get(metric).is_some_and(|half| *half > value)
+        };
+        let labels: Vec<String> = cases.iter().filter(is_wide).map(CaseResult::label).collect();
+        let place = place(&labels, cases.len())?;
+        Some(format!(
+            "±95 % of {metric} is larger than its value {place}: the value is of the flows of all seeds together, the interval \
+             of the seeds' own values, which `tresse show RUN --by seed` shows"
+        ))
+    };
+    shown.iter().filter(|metric| !is_total(metric)).filter_map(told).collect()
 }
 
 /// Mechanisms of schemes that never acted: whatever differs between these cases is not their work.
@@ -41,6 +73,15 @@ fn inert(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
 
 /// With more cases than this, a note gives their number.
 const MOST_LABELS: usize = 3;
+
+/// A place for a note about the cases with these labels, of `all`; `None` if there are none.
+fn place(labels: &[String], all: usize) -> Option<String> {
+    match labels.len() {
+        0 => None,
+        n if n > MOST_LABELS => Some(format!("in {n} of {all} cases")),
+        _ => Some(format!("in {}", labels.join("; "))),
+    }
+}
 
 /// Arrivals at a load that end long before the flows do: the load is then below what was asked for much of the time, and
 /// long flows end on a network that is almost empty.

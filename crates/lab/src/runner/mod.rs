@@ -173,11 +173,12 @@ fn partial_results(
 }
 
 /// Adds what is known of all replications that have ended.
-fn sum_up(report: &mut Report, done: &[(&Case, u64, &Outcome)]) {
+fn sum_up(report: &mut Report, loaded: &Loaded, done: &[(&Case, u64, &Outcome)]) {
     report.packet_hops = done.iter().map(|(_, _, o)| o.hops).sum();
     report.errors = failures::told(done);
     report.notes.extend(failures::noted(done));
     report.notes.extend(caveats::noted(done));
+    report.notes.extend(caveats::wide(&report.cases, loaded.experiment.measure.table.as_deref()));
     report.digest = summary::digest(done);
 }
 
@@ -272,7 +273,7 @@ fn carry_out(
     } else {
         report.cases = partial_results(plan, &done, &compared);
     }
-    sum_up(&mut report, &done);
+    sum_up(&mut report, loaded, &done);
     report.wall_s = start.elapsed().as_secs_f64();
     watch.close(|own| *own = report.clone())?;
     Ok(report)

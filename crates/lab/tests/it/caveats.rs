@@ -36,6 +36,10 @@ fn notes(workload: &str) -> Vec<String> {
 }
 
 fn of(text: &str) -> Vec<String> {
+    under(1, text)
+}
+
+fn under(seeds: u32, text: &str) -> Vec<String> {
     let dir = TempDir::new().expect("a temporary folder");
     let file = dir.path().join("t.toml");
     fs::write(&file, text).expect("written");
@@ -45,7 +49,7 @@ fn of(text: &str) -> Vec<String> {
     let options = Options {
         profile: Profile::Full,
         seed: 1,
-        replications: 1.into(),
+        replications: seeds.into(),
         parallel: 1,
         threads: 1,
         out: Some(dir.path().join("run")),
@@ -107,4 +111,16 @@ fn a_mechanism_that_did_nothing_is_told_and_one_that_acted_is_not() {
     assert!(is_told("concurrency tuning"), "{idle:?}");
     // An ACK that its receiver delays for longer than two round trips makes a path SLOW even here.
     assert!(!is_told("traffic shifting"), "{idle:?}");
+}
+
+#[test]
+fn an_interval_larger_than_its_value_is_told() {
+    let table = "[measure]\ntable = [\"fct_p99_s\", \"timeouts\"]\n[workloads.w]\npattern = \"poisson\"\n\
+                 load = 0.3\nload_on = \"access\"\nflows = 20\n";
+    let told = under(2, &format!("{FABRIC}{table}size = [\"1kB\", \"10MB\"]\n"));
+    let is_told = |note: &String| note.starts_with("±95 % of fct_p99_s is larger than its value in ");
+    assert!(told.iter().any(is_told), "{told:?}");
+    assert!(told.iter().any(|note| note.contains("`tresse show RUN --by seed`")), "{told:?}");
+    let alike = under(2, &format!("{FABRIC}{table}size = \"1kB\"\n"));
+    assert!(alike.iter().all(|note| !note.contains("larger than its value")), "{alike:?}");
 }
