@@ -1,5 +1,7 @@
 //! What makes the results of cases hard to compare, known when they have ended.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 use tresse_experiment::plan::Case;
 use tresse_experiment::schema::metrics;
@@ -7,7 +9,7 @@ use tresse_experiment::schema::slice::is_total;
 use tresse_results::record::mechanism::{MECHANISMS, Mechanism};
 use tresse_results::record::outcome::Outcome;
 use tresse_results::record::results::CaseResult;
-use tresse_units::{Time, seconds};
+use tresse_units::{Duration, Time, seconds};
 
 use crate::metric::of_mechanisms;
 
@@ -17,7 +19,7 @@ const STEADY: f64 = 0.25;
 /// A sentence for each caveat (`docs/fair.md`).
 pub(crate) fn noted(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
     let told = inert(done).into_iter().chain(unsteady(done)).chain(jobs(done));
-    told.collect()
+    told.chain(handshakes(done)).collect()
 }
 
 /// Intervals over seeds that are larger than the values that tables show beside them: those that the experiment has `named`,
@@ -81,6 +83,28 @@ fn place(labels: &[String], all: usize) -> Option<String> {
         n if n > MOST_LABELS => Some(format!("in {n} of {all} cases")),
         _ => Some(format!("in {}", labels.join("; "))),
     }
+}
+
+/// Handshakes that waited for `rto_initial`: a second by default, which one flow of a thousand turns into a tail.
+fn handshakes(done: &[(&Case, u64, &Outcome)]) -> Option<String> {
+    let mut waited: IndexMap<String, usize> = IndexMap::new();
+    let mut least = Time::MAX;
+    for (case, _, outcome) in done {
+        for flow in outcome.flows.iter().filter(|flow| flow.record.counters.handshake_timeouts > 0) {
+            *waited.entry(case.label()).or_default() += 1;
+            let bound = &case.bound_schemes[flow.begun.member.bound_scheme];
+            least = least.min(bound.transport.rto_initial);
+        }
+    }
+    let labels: Vec<String> =
+        waited.iter().map(|(label, flows)| format!("{flows} flows of {label}")).collect();
+    let cases: BTreeSet<String> = done.iter().map(|(case, ..)| case.label()).collect();
+    let place = place(&labels, cases.len())?;
+    Some(format!(
+        "packets of handshakes were lost {place}: each was sent again after `rto_initial`, {} or more, whatever `rto_min` is, \
+         and `timeouts` does not count it (`handshake_timeouts` in flows.parquet does)",
+        Duration(least)
+    ))
 }
 
 /// Arrivals at a load that end long before the flows do: the load is then below what was asked for much of the time, and

@@ -114,6 +114,20 @@ fn a_mechanism_that_did_nothing_is_told_and_one_that_acted_is_not() {
 }
 
 #[test]
+fn flows_that_waited_for_a_lost_handshake_are_told() {
+    let full = FABRIC.replace("queue = \"100pkt\"", "queue = \"4pkt\"").replace("20pkt", "3pkt");
+    let with = full.replace("handshake = false", "handshake = true");
+    let is_told = |note: &String| note.contains("handshakes were lost") && note.contains("`rto_initial`, 1s");
+    let told = of(&format!("{with}{CROWD}"));
+    assert!(told.iter().any(is_told), "{told:?}");
+    let none = of(&format!("{full}{CROWD}"));
+    assert!(none.iter().all(|note| !note.contains("handshakes were lost")), "{none:?}");
+}
+
+/// 140 flows to one host at the same time.
+const CROWD: &str = "[workloads.w]\npattern = \"incast\"\nservers = 7\nconnections = 20\nsize = \"10kB\"\n";
+
+#[test]
 fn an_interval_larger_than_its_value_is_told() {
     let table = "[measure]\ntable = [\"fct_p99_s\", \"timeouts\"]\n[workloads.w]\npattern = \"poisson\"\n\
                  load = 0.3\nload_on = \"access\"\nflows = 20\n";
