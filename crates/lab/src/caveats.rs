@@ -11,7 +11,7 @@ use tresse_results::record::outcome::Outcome;
 use tresse_results::record::results::CaseResult;
 use tresse_units::{Duration, Time, seconds};
 
-use crate::metric::of_mechanisms;
+use crate::metric::{by, of_mechanisms};
 
 /// Arrivals are told to be unsteady if the run goes on for longer than this share of their time after the last one.
 const STEADY: f64 = 0.25;
@@ -19,7 +19,7 @@ const STEADY: f64 = 0.25;
 /// A sentence for each caveat (`docs/fair.md`).
 pub(crate) fn noted(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
     let told = inert(done).into_iter().chain(unsteady(done)).chain(jobs(done));
-    told.chain(handshakes(done)).collect()
+    told.chain(cut_off(done)).chain(handshakes(done)).collect()
 }
 
 /// Intervals over seeds that are larger than the values that tables show beside them: those that the experiment has `named`,
@@ -107,6 +107,35 @@ fn handshakes(done: &[(&Case, u64, &Outcome)]) -> Option<String> {
     ))
 }
 
+/// Flows of slices that the end of their case has cut off: a slow flow is then in no percentile.
+fn cut_off(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
+    let mut slices: IndexMap<&String, IndexMap<String, [usize; 2]>> = IndexMap::new();
+    for (case, _, outcome) in done.iter().filter(|(case, _, own)| case.duration.is_some() && own.complete) {
+        for (name, slice) in &case.setting.slices {
+            let [cut, all] = slices.entry(name).or_default().entry(case.label()).or_default();
+            let has = by::in_slice(slice, case);
+            for flow in outcome.flows.iter().filter(|flow| flow.begun.start.bytes.is_some() && has(flow)) {
+                *all += 1;
+                *cut += usize::from(!flow.record.complete);
+            }
+        }
+    }
+    let told = |(slice, cases): (&String, IndexMap<String, [usize; 2]>)| {
+        let labels: Vec<String> = cases
+            .iter()
+            .filter(|(_, [cut, _])| *cut > 0)
+            .map(|(label, [cut, all])| format!("{cut} of {all} under {label}"))
+            .collect();
+        let place = place(&labels, cases.len())?;
+        Some(format!(
+            "the slice {slice}: `duration` ended flows before they had finished, {}, and its completion times are without \
+             them: too good, if they waited for a timeout; with `flows` and without `duration` all finish",
+            place.trim_start_matches("in ")
+        ))
+    };
+    slices.into_iter().filter_map(told).collect()
+}
+
 /// Arrivals at a load that end long before the flows do: the load is then below what was asked for much of the time, and
 /// long flows end on a network that is almost empty.
 fn unsteady(done: &[(&Case, u64, &Outcome)]) -> Option<String> {
@@ -126,7 +155,7 @@ fn unsteady(done: &[(&Case, u64, &Outcome)]) -> Option<String> {
     worst.map(|(label, last, end)| {
         format!(
             "not a steady state: in {label} the last flow begins at {:.1} ms and the last one ends at {:.1} ms, so the load \
-             is below the one that was asked for after the arrivals; more `flows`, or `duration`, come closer",
+             is below the one that was asked for after the arrivals; more `flows` come closer, and so does `duration`, which cuts off flows at its end",
             seconds(last) * 1e3,
             seconds(end) * 1e3
         )

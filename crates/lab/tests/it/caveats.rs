@@ -128,6 +128,18 @@ fn flows_that_waited_for_a_lost_handshake_are_told() {
 const CROWD: &str = "[workloads.w]\npattern = \"incast\"\nservers = 7\nconnections = 20\nsize = \"10kB\"\n";
 
 #[test]
+fn flows_of_a_slice_that_the_end_cuts_off_are_told() {
+    let slice = "[measure.slices]\nsmall = { size = \"up to 100kB\" }\n[workloads.w]\npattern = \"poisson\"\n\
+                 size = \"100kB\"\nload = 0.9\nload_on = \"access\"\n";
+    let cut = of(&format!("{FABRIC}{slice}duration = \"2ms\"\n"));
+    let note =
+        cut.iter().find(|note| note.starts_with("the slice small: ")).unwrap_or_else(|| panic!("{cut:?}"));
+    assert!(note.contains(" under dctcp-1 w") && note.contains("without `duration`"), "{note}");
+    let whole = of(&format!("{FABRIC}{slice}flows = 50\n"));
+    assert!(whole.iter().all(|note| !note.contains("slice small")), "{whole:?}");
+}
+
+#[test]
 fn an_interval_larger_than_its_value_is_told() {
     let table = "[measure]\ntable = [\"fct_p99_s\", \"timeouts\"]\n[workloads.w]\npattern = \"poisson\"\n\
                  load = 0.3\nload_on = \"access\"\nflows = 20\n";
