@@ -8,7 +8,8 @@ use tresse_experiment::plan::differences;
 use tresse_experiment::plan::network::{in_bytes, topology};
 use tresse_experiment::schema::fabric::Layered;
 use tresse_experiment::schema::metrics::HOSTS;
-use tresse_experiment::Loaded;
+use tresse_experiment::{Loaded, Plan};
+use tresse_fabric::{PortConfig, Threshold};
 use tresse_lab::Options;
 use tresse_lab::forecast::{Forecast, Work, forecast, work};
 use tresse_units::{Mark, Queue};
@@ -80,6 +81,7 @@ pub fn check(cases: &Cases, own: &OwnCode) -> Result<Checked, Failure> {
         ..Options::default()
     };
     notes.extend(plan.shared());
+    notes.extend(of_first_windows(&plan));
     // What does not fit into memory is not begun.
     let fits = memory::check(&plan, &options).inspect_err(|failure| notes.push(failure.to_string())).is_ok();
     Ok(Checked {
@@ -92,6 +94,33 @@ pub fn check(cases: &Cases, own: &OwnCode) -> Result<Checked, Failure> {
         forecast: fits.then(|| forecast(&plan, &options)).flatten(),
         notes,
         differences: differences::notes(&loaded, &plan),
+    })
+}
+
+/// Schemes whose first window alone overflows the queue of a port.
+fn of_first_windows(plan: &Plan) -> Option<String> {
+    let mut over: IndexMap<String, u32> = IndexMap::new();
+    for case in &plan.cases {
+        for own in case.bound_schemes.iter().filter(|own| !own.controllers.controller().reports()) {
+            let (window, packet) = (own.transport.initial_window, own.transport.mss + own.transport.header);
+            let overflows = |port: &PortConfig| match port.limit {
+                Threshold::UNLIMITED => false,
+                limit if limit.is_bytes() => u64::from(window) * u64::from(packet) > limit.value(),
+                limit => u64::from(window) > limit.value(),
+            };
+            if case.setting.fabric.configs.iter().any(overflows) {
+                over.insert(own.label(), window);
+            }
+        }
+    }
+    let names: Vec<String> =
+        over.iter().map(|(label, window)| format!("{label} ({window} packets)")).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "the first window is longer than a port's queue: {}. One flow alone loses packets there: a smaller \
+             `initial_window`, or a longer `queue`",
+            names.join(", ")
+        )
     })
 }
 

@@ -104,3 +104,18 @@ fn it_says_how_much_there_is_to_do() {
         "{forecast}"
     );
 }
+
+#[test]
+fn a_first_window_that_overflows_a_queue_is_told() {
+    let is_told = |args: &[&str]| {
+        let (code, json, text) = checked(args);
+        assert_eq!(code, Some(0), "{text}");
+        let notes: Vec<&str> =
+            json["notes"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+        notes.iter().any(|note| note.contains("first window") && note.contains("xmp-4 (10 packets)"))
+    };
+    assert!(!is_told(&[]), "800 kB is enough");
+    assert!(is_told(&["--set", "fabric.queue=9pkt", "--set", "fabric.mark=5pkt"]));
+    assert!(!is_told(&["--set", "fabric.queue=10pkt", "--set", "fabric.mark=5pkt"]));
+    assert!(is_told(&["--set", "fabric.queue=14kB", "--set", "fabric.mark=5kB"]));
+}
