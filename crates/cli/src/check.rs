@@ -16,9 +16,9 @@ use crate::width::sentence;
 
 /// Check an experiment without running it, and whether it compares what it seems to
 ///
-/// It shows how many cases there are and about how long they take here, thresholds against the bandwidth-delay product, and what else differs between the
-/// schemes: hosts, packets, timeouts, ACKs, keys that do not reach a scheme. The exit code is 1 if something does.
-/// docs/fair.md says what each has been worth.
+/// It shows how many cases there are and about how long they take here, thresholds against the bandwidth-delay
+/// product, and what else differs between the schemes: hosts, packets, timeouts, ACKs, keys that do not reach a
+/// scheme. The exit code is 1 if something does. docs/fair.md says what each has been worth.
 ///
 /// Examples:
 ///   tresse check mine.toml

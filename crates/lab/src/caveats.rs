@@ -43,8 +43,8 @@ pub(crate) fn wide(cases: &[CaseResult], named: Option<&[String]>) -> Vec<String
         let labels: Vec<String> = cases.iter().filter(is_wide).map(CaseResult::label).collect();
         let place = place(&labels, cases.len())?;
         Some(format!(
-            "±95 % of {metric} is larger than its value {place}: the value is of the flows of all seeds together, the interval \
-             of the seeds' own values, which `tresse show RUN --by seed` shows"
+            "±95 % of {metric} is larger than its value {place}: the value is of the flows of all seeds together, the \
+             interval of the seeds' own values, which `tresse show RUN --by seed` shows"
         ))
     };
     shown.iter().filter(|metric| !is_total(metric)).filter_map(told).collect()
@@ -101,8 +101,8 @@ fn handshakes(done: &[(&Case, u64, &Outcome)]) -> Option<String> {
     let cases: BTreeSet<String> = done.iter().map(|(case, ..)| case.label()).collect();
     let place = place(&labels, cases.len())?;
     Some(format!(
-        "packets of handshakes were lost {place}: each was sent again after `rto_initial`, {} or more, whatever `rto_min` is, \
-         and `timeouts` does not count it (`handshake_timeouts` in flows.parquet does)",
+        "packets of handshakes were lost {place}: each was sent again after `rto_initial`, {} or more, whatever `rto_min` \
+         is, and `timeouts` does not count it (`handshake_timeouts` in flows.parquet does)",
         Duration(least)
     ))
 }
@@ -155,7 +155,8 @@ fn unsteady(done: &[(&Case, u64, &Outcome)]) -> Option<String> {
     worst.map(|(label, last, end)| {
         format!(
             "not a steady state: in {label} the last flow begins at {:.1} ms and the last one ends at {:.1} ms, so the load \
-             is below the one that was asked for after the arrivals; more `flows` come closer, and so does `duration`, which cuts off flows at its end",
+             is below the one that was asked for after the arrivals; more `flows` come closer, and so does `duration`, \
+             which cuts off flows at its end",
             seconds(last) * 1e3,
             seconds(end) * 1e3
         )

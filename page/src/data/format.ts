@@ -191,8 +191,8 @@ function sliced(name: string): [string, string] {
   return dot < 0 ? ["", name] : [name.slice(0, dot).replace(/[-_]/g, " "), name.slice(dot + 1)];
 }
 
-/** A metric or a quantity in words: `goodput_p10_bps` → `goodput, 10th percentile`; `small-web.fct_p99_s` → `FCT of small
- * web flows, 99th percentile`. */
+/** A metric or a quantity in words: `goodput_p10_bps` → `goodput, 10th percentile`;
+ * `small-web.fct_p99_s` → `FCT of small web flows, 99th percentile`. */
 export function named(name: string): string {
   const [slice, rest] = sliced(name);
   const key = unitKey(rest);

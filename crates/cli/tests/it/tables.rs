@@ -100,7 +100,8 @@ fn seeds_are_shown_with_the_metrics_of_the_table() {
     assert_eq!(line(&text, "seed"), ["seed", "fct", "p99,", "ms", "timeouts"]);
     for seed in [1, 2] {
         let own = line(&text, &format!("  {seed} "));
-        let wanted = report["cases"][0]["seeds"][seed - 1]["metrics"]["fct_p99_s"].as_f64().expect("a number");
+        let wanted =
+            report["cases"][0]["seeds"][seed - 1]["metrics"]["fct_p99_s"].as_f64().expect("a number");
         assert_eq!(own[1], format!("{:.3}", wanted * 1e3), "{text}");
     }
     run(dir.path(), &web_search(dir.path()), None);
