@@ -48,6 +48,9 @@ describe("numbers", () => {
     expect(named("goodput_p10_bps")).toBe("goodput, 10th percentile");
     expect(named("jct_mean_s")).toBe("job completion time, mean");
     expect(shortName("fct_p99_s")).toBe("FCT p99");
+    expect(named("small-web.fct_p99_s")).toBe("FCT of small web flows, 99th percentile");
+    expect(shortName("small-web.fct_p99_s")).toBe("small web FCT p99");
+    expect(named("optimum.goodput_mean_bps")).toBe("optimal goodput, mean");
     expect(axisTitle("rtt_s", scaleOf("rtt_s", [0.0005]))).toBe("RTT (µs)");
   });
 });

@@ -79,6 +79,9 @@ def test_words_and_units_are_those_of_the_page() -> None:
         assert words in units.named(f"{stem}_mean_s"), stem
     assert units.named("goodput_p10_bps") == "goodput, 10th percentile"
     assert units.axis_title("fct_p99_s", units.scale_for("fct_p99_s", 0.02)) == "FCT, 99th percentile (ms)"
+    assert units.named("small-web.fct_p99_s") == "FCT of small web flows, 99th percentile"
+    assert units.short("small-web.fct_p99_s") == "small web FCT p99"
+    assert units.named("optimum.goodput_mean_bps") == "optimal goodput, mean"
     assert units.formatted("goodput_bps", 513_600_000) == "513.6 Mbit/s"
     assert units.formatted("size_bytes", 10_000) == "10 kB"
     assert units.formatted("", 12345678, 12) == "12\u202f345\u202f678"

@@ -50,6 +50,8 @@ def test_a_dict_is_a_plan(tmp_path: Path) -> None:
     again = tresse.Sweep(tmp_path / "a")
     assert again.results.to_polars().equals(rows)
     assert "6 points" in repr(again)
+    assert len(str(again).split("\n")) > 6
+    assert "20pkt" in str(again)
     assert "<table" in again._repr_html_()
 
 

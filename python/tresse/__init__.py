@@ -5,7 +5,8 @@
 >>> run.plot.timeline()
 
 `run` runs an experiment, `open` reads a run back, `compare` compares two runs, `sweep` runs an experiment at many
-settings, `Controller` and `Group` drive a controller by hand.
+settings, `Controller` and `Group` drive a controller by hand. `check` looks at an experiment before it is run, `topology`
+at its network; `list` and `explain` say what there is.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from tresse.controllers import Controller, Group, Parameter, Step, Subflow
 from tresse.errors import TresseError, TresseWarning
-from tresse.runs import Case, Claim, Run, compare, explain, open, optimum, run  # noqa: A004
+from tresse.facts import check, explain, topology
+from tresse.facts import parts as list  # noqa: A004 - as the command has it
+from tresse.runs import Case, Claim, Run, compare, open, optimum, run  # noqa: A004
 from tresse.sweeps import Sweep, sweep
 from tresse.tables import Table
 from tresse.tuning import tune
@@ -36,14 +39,17 @@ __all__ = [
     "TresseError",
     "TresseWarning",
     "__version__",
+    "check",
     "compare",
     "explain",
     "keys",
+    "list",
     "open",
     "optimum",
     "plot",
     "run",
     "sweep",
+    "topology",
     "tune",
 ]
 

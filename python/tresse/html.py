@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from tresse.controllers import Step
     from tresse.runs import Case, Claim, Run
     from tresse.tables import Table
+
+Write = Callable[["Case"], str]
 
 _MOST_ROWS = 60
 _MOST_BARS = 24
@@ -143,38 +146,84 @@ def _usual(kind: str) -> list[str]:
     return [metric for metric, of in _native.shown_metrics() if of == kind]
 
 
-def cases_table(cases: Sequence[Case], metrics: Sequence[str]) -> str:
-    """The table of results: a row for each case."""
+@dataclass(frozen=True)
+class _Column:
+    """A column of the table of results."""
+
+    title: str
+    unit: str
+    metric: str
+    """The metric; nothing for an axis."""
+    aside: bool
+    """Whether it is there to compare the one before it with."""
+    write: Write
+
+
+def _table_of(cases: Sequence[Case], metrics: Sequence[str]) -> list[_Column]:
+    """The columns of the table of results: a row for each case."""
     axes = [
         axis
         for axis in axes_of(cases)
         if axis not in ("scheme", "subflows") and len({text(case.axes.get(axis)) for case in cases}) > 1
     ]
-    head = ['<th class="w">Scheme</th>'] + [f'<th class="w">{escape(units.capitalised(axis))}</th>' for axis in axes]
-    rows = [
-        [f'<td class="w">{escape(case.scheme)}</td>']
-        + [f'<td class="w">{escape(text(case.axes.get(axis)))}</td>' for axis in axes]
-        for case in cases
-    ]
+
+    def on(axis: str) -> Write:
+        return lambda case: text(case.axes.get(axis))
+
+    table = [_Column("Scheme", "", "", False, lambda case: case.scheme)]
+    table += [_Column(units.capitalised(axis), "", "", False, on(axis)) for axis in axes]
     for metric in metrics:
+        unit = units.scale_of(metric, [case.metrics.get(metric) for case in cases]).unit
         for title, write in _columns_of(cases, metric):
             aside = title != units.capitalised(units.short(metric))
-            kind = ' class="aside"' if aside else ""
-            unit = "" if aside else units.scale_of(metric, [case.metrics.get(metric) for case in cases]).unit
-            name = escape(title) + (f"<span>{escape(unit)}</span>" if unit else "")
-            head.append(f'<th{kind} title="{escape(metric)}">{name}</th>')
-            for row, case in zip(rows, cases, strict=True):
-                row.append(f"<td{kind}>{write(case)}</td>")
+            table.append(_Column(title, "" if aside else unit, metric, aside, write))
+    return table
+
+
+def cases_table(cases: Sequence[Case], metrics: Sequence[str]) -> str:
+    """The table of results: a row for each case."""
+    table = _table_of(cases, metrics)
+
+    def kind(column: _Column) -> str:
+        return ' class="w"' if not column.metric else ' class="aside"' if column.aside else ""
+
+    def title(column: _Column) -> str:
+        named = f' title="{escape(column.metric)}"' if column.metric else ""
+        unit = f"<span>{escape(column.unit)}</span>" if column.unit else ""
+        return f"<th{kind(column)}{named}>{escape(column.title)}{unit}</th>"
+
+    head = [title(column) for column in table]
+    rows = [[f"<td{kind(c)}>{escape(c.write(case))}</td>" for c in table] for case in cases]
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows[:_MOST_ROWS])
     more = len(rows) - _MOST_ROWS
     rest = f'<div class="note">and {more} more cases</div>' if more > 0 else ""
+    said = _footnote(cases)
+    foot = f'<div class="note">{escape(said)}</div>' if said else ""
     return (
         f'<div class="scroll"><table><thead><tr>{"".join(head)}</tr></thead><tbody>{body}</tbody></table></div>'
-        f"{rest}{_footnote(cases)}"
+        f"{rest}{foot}"
     )
 
 
-Write = Callable[["Case"], str]
+def run_text(run: Run) -> str:
+    """A run as text: its table of results, and what to know of it."""
+    table = _table_of(run.cases, columns(run))
+    rows = [[f"{c.title}, {c.unit}" if c.unit else c.title for c in table]]
+    rows += [[c.write(case) for c in table] for case in run.cases]
+    wide = [max(len(row[i]) for row in rows) for i in range(len(table))]
+
+    def line(row: list[str]) -> str:
+        cells = [
+            own.rjust(width) if column.metric else own.ljust(width)
+            for own, width, column in zip(row, wide, table, strict=True)
+        ]
+        return "  ".join(cells).rstrip()
+
+    lines = [repr(run).strip("<>"), "", *(line(row) for row in rows)] if run.cases else [repr(run).strip("<>")]
+    said = [_footnote(run.cases), *run.report_json.get("errors", []), *run.notes]
+    if run.claims:
+        said.insert(0, f"{sum(claim.holds is True for claim in run.claims)} of {len(run.claims)} claims hold")
+    return "\n".join([*lines, *(own for own in said if own)])
 
 
 def _columns_of(cases: Sequence[Case], metric: str) -> list[tuple[str, Write]]:
@@ -214,7 +263,7 @@ def _footnote(cases: Sequence[Case]) -> str:
     for reason, schemes in reasons.items():
         of = f" of {', '.join(schemes)}" if len(schemes) < len({case.scheme for case in cases}) else ""
         said.append(f"No optimum{of}: {reason}.")
-    return f'<div class="note">{escape(" ".join(said))}</div>' if said else ""
+    return " ".join(said)
 
 
 def _charts(cases: Sequence[Case], metrics: Sequence[str]) -> str:

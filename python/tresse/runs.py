@@ -110,8 +110,8 @@ class Run:
         """complete, under-way, interrupted, gave-up or killed."""
         self.tables: list[str] = names
         """The names of its tables."""
-        self.notes: list[str] = []
-        """The notes that the command would have printed before the run, such as the cuts of the quick profile."""
+        self.notes: list[str] = [f"note: {note}" for note in self.report_json.get("notes", [])]
+        """What to know of it: what the command prints before and after the run, such as the cuts of the quick profile."""
 
     @property
     def name(self) -> str:
@@ -214,6 +214,11 @@ class Run:
     def __repr__(self) -> str:
         return f"<Run {self.name} {self.status}, {len(self.cases)} cases, in {self.folder}>"
 
+    def __str__(self) -> str:
+        from tresse import html
+
+        return html.run_text(self)
+
     def _repr_html_(self) -> str:
         from tresse import html
 
@@ -294,7 +299,7 @@ def run(
             warnings.warn(note.removeprefix("warning: "), TresseWarning, stacklevel=2)
     report = json.loads(_wait(running, progress))
     own = Run(report["out"])
-    own.notes = list(running.notes)
+    own.notes = list(dict.fromkeys([*running.notes, *own.notes]))
     if report["status"] != "complete":
         errors = "\n".join(report.get("errors", []))
         message = f"partial, what was measured is in {own.folder}:\n{errors}"
@@ -348,11 +353,3 @@ def optimum(
     """The optimum of an experiment's flows without a simulation: the output of `tresse optimum --json`."""
     computed: dict[str, Any] = json.loads(_native.optimum(chosen(experiment, profile, only, set), str(seed)))
     return computed
-
-
-def explain(name: str) -> str:
-    """The output of `tresse explain NAME`: a controller, a mechanism, an experiment or a topic, explained in detail."""
-    text = _native.explain(name)
-    if text is None:
-        raise TresseError(f"nothing is called `{name}`", hint="`tresse explain` lists every name")
-    return text

@@ -13,6 +13,7 @@ from tresse import _native, tables
 from tresse.designs import draw
 from tresse.errors import TresseError
 from tresse.experiments import toml
+from tresse.progress import Lines
 
 PlanLike: TypeAlias = str | os.PathLike[str] | Mapping[str, Any]
 """The file of a plan, or a dict of its tables."""
@@ -47,6 +48,9 @@ class Sweep:
     def __repr__(self) -> str:
         failed = f", {self.failed} failed" if self.failed else ""
         return f"<sweep {self.folder}: {self.points} points{failed}>"
+
+    def __str__(self) -> str:
+        return self._text.rstrip("\n")
 
     def _repr_html_(self) -> str:
         return self.results._repr_html_()
@@ -120,12 +124,15 @@ def told(left_s: float | None, failed: int) -> str:
 def _here(native: _native.Sweep, parallel: int, *, progress: bool) -> None:
     points, done, *_ = native.standing()
     with bar(points, done, shown=progress) as own:
+        lines = Lines("sweep") if progress and own.disable else None
         try:
             # Not before: the bar imports for a while, and what starts must be stopped.
             native.start(parallel)
             while not native.wait(_LOOK_S):
                 _, own.n, failed, _, left_s = native.standing()
                 own.set_postfix_str(told(None if left_s is None else left_s / parallel, failed))
+                if lines is not None:
+                    lines.show((own.n - done) / max(points - done, 1), f"{own.n} of {points} points")
         except KeyboardInterrupt:
             native.stop()
             while not native.wait(_LOOK_S):

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use tresse_lab::forecast::{Forecast, Work, about, about_hops};
 use tresse_units::{Bytes, Rate};
 use tresse_workbench::Failure;
 use tresse_workbench::check::{Checked, Network, check};
@@ -15,9 +16,9 @@ use crate::width::sentence;
 
 /// Check an experiment without running it, and whether it compares what it seems to
 ///
-/// It shows how many cases there are, thresholds against the bandwidth-delay product, and what else differs between the
-/// schemes: hosts, packets, timeouts, ACKs, keys that do not reach a scheme. The exit code is 1 if something does.
-/// docs/fair.md says what each has been worth.
+/// It shows how many cases there are and about how long they take here, thresholds against the bandwidth-delay
+/// product, and what else differs between the schemes: hosts, packets, timeouts, ACKs, keys that do not reach a
+/// scheme. The exit code is 1 if something does. docs/fair.md says what each has been worth.
 ///
 /// Examples:
 ///   tresse check mine.toml
@@ -55,6 +56,7 @@ fn show(checked: &Checked) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let Checked { experiment, cases, .. } = checked;
     writeln!(out, "{experiment}: {cases} {}", if *cases == 1 { "case" } else { "cases" })?;
+    writeln!(out, "{}", sentence(&of_work(&checked.work, checked.forecast.as_ref()), 2))?;
     for network in &checked.networks {
         writeln!(out, "{}", sentence(&of_network(network), 2))?;
     }
@@ -62,6 +64,23 @@ fn show(checked: &Checked) -> io::Result<()> {
         writeln!(out, "{}", sentence(&format!("- {}", note.trim_start_matches("note: ")), 2))?;
     }
     Ok(())
+}
+
+/// How much there is to do, and how long it takes.
+fn of_work(work: &Work, forecast: Option<&Forecast>) -> String {
+    let Work { cases, seeds, flows, simulated_s } = work;
+    let seeds = if *seeds == 1 { String::new() } else { format!(" under {seeds} seeds") };
+    let time = simulated_s.map_or_else(String::new, |s| format!(", {s} s of simulated time under each seed"));
+    let computed = format!("to compute: {cases}{seeds}, about {flows} flows{time}");
+    match forecast {
+        None => format!("{computed}; how long that takes is not known"),
+        Some(Forecast { packet_hops, wall_s, tried_cases, tried_s }) => format!(
+            "{computed}, {}: {} here, by the first {tried_s:.1} s of {tried_cases} (half or twice as long \
+             is possible)",
+            about_hops(*packet_hops),
+            about(*wall_s)
+        ),
+    }
 }
 
 fn of_network(network: &Network) -> String {

@@ -1,7 +1,7 @@
 //! The table of an experiment that names its metrics: a column for each, in a readable unit.
 
 use tresse_reproduction::metric_display;
-use tresse_results::{CaseResult, Metric};
+use tresse_results::{CaseResult, Metric, Metrics};
 
 use crate::points::{cells, heads};
 use crate::table::Table;
@@ -23,7 +23,7 @@ pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
         let mut row = cells(&case.case, &axes);
         for metric in metrics {
             let value = case.metrics.get(metric.as_str()).copied();
-            row.push(value.map_or_else(|| "-".to_owned(), |v| shown(metric, v)));
+            row.push(cell(&case.metrics, metric));
             if has_interval(metric) {
                 let width = case.ci95.get(metric.as_str()).map(|&w| metric_display::value(metric, w));
                 row.push(width.unwrap_or_else(|| "-".to_owned()));
@@ -40,6 +40,11 @@ pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
         table.row(row);
     }
     table
+}
+
+/// A metric in readable form, or a dash.
+pub fn cell(metrics: &Metrics, metric: &str) -> String {
+    metrics.get(metric).map_or_else(|| "-".to_owned(), |&value| shown(metric, value))
 }
 
 /// A metric in readable form. A count stays a whole number, unless it is shown in a larger unit.

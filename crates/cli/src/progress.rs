@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use tresse_lab::Watch;
+use tresse_lab::forecast::{about, about_hops};
+use tresse_lab::runner::Standing;
 use tresse_results::CaseResult;
 use tresse_workbench::progress::Progress;
 
@@ -35,6 +37,12 @@ struct Display {
 
 /// A run that ends sooner shows its rows in its table only.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// After this time a run that is far from its end says how long it takes.
+const FORECAST: Duration = Duration::from_secs(3);
+
+/// So far, in seconds.
+const FAR: f64 = 30.0;
 
 /// How runs show their progress.
 pub fn shown(mode: Mode) -> Progress {
@@ -74,7 +82,7 @@ fn display(watch: &Watch, mode: Mode, end: &AtomicBool) {
         bar.set_style(ProgressStyle::with_template(style).expect("the template is constant"));
         bar
     });
-    let mut rows = Rows::default();
+    let (mut rows, mut is_told) = (Rows::default(), false);
     while !end.load(Ordering::Relaxed) {
         thread::park_timeout(Duration::from_millis(if bar.is_some() { 200 } else { 1000 }));
         let s = watch.standing();
@@ -90,14 +98,15 @@ fn display(watch: &Watch, mode: Mode, end: &AtomicBool) {
             eprintln!("{line}");
             continue;
         }
+        if let Some(left) = left.filter(|_| !is_told && elapsed > FORECAST) {
+            is_told = true;
+            print_above(bar.as_ref(), forecast(&s, left, elapsed));
+        }
         let left = left.map_or("…".to_owned(), |left| format!("{left:.0} s left"));
         if elapsed > PATIENCE && s.done < s.units {
             for row in watch.complete(rows.seen).map(|cases| rows.new_lines(&cases)).unwrap_or_default() {
-                match &bar {
-                    Some(bar) => bar.println(row),
-                    // It may be closed.
-                    None => drop(writeln!(stderr(), "{row}  ({left})")),
-                }
+                let row = if bar.is_some() { row } else { format!("{row}  ({left})") };
+                print_above(bar.as_ref(), Some(row));
             }
         }
         if let Some(bar) = &bar {
@@ -112,6 +121,23 @@ fn display(watch: &Watch, mode: Mode, end: &AtomicBool) {
     }
     if let Some(bar) = bar {
         bar.finish_and_clear();
+    }
+}
+
+/// How much there is to do, and how long that takes, if it is long.
+fn forecast(s: &Standing, left: f64, elapsed: Duration) -> Option<String> {
+    let hops = about_hops(s.hops as f64 / s.share);
+    let (units, first) = (s.units, elapsed.as_secs_f64());
+    (left > FAR)
+        .then(|| format!("{} left, by the first {first:.0} s: cases and seeds: {units}, {hops}", about(left)))
+}
+
+/// Prints a line, above the bar if there is one.
+fn print_above(bar: Option<&ProgressBar>, line: Option<String>) {
+    match (bar, line) {
+        (_, None) => {}
+        (Some(bar), Some(line)) => bar.println(line),
+        (None, Some(line)) => drop(writeln!(stderr(), "{line}")), // it may be closed
     }
 }
 

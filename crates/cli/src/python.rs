@@ -6,16 +6,17 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use tresse_workbench::Failure;
-use tresse_workbench::python::{hint, interpreter};
+use tresse_workbench::python::{hint, interpreter, modules};
 
-/// What the interpreter runs: a module of the package, as by `-m`; if the package is missing, exit code 3 and a
-/// hint.
+/// What the interpreter runs: a module of the package, as by `-m`; if the package or what it needs is missing, exit code 3
+/// and a hint.
 const START: &str = "\
 import importlib.util, runpy, sys
-module, hint = sys.argv[1:3]
-del sys.argv[1:3]
-if importlib.util.find_spec('tresse') is None:
-    sys.stderr.write(f\"error: {sys.executable} does not have the package tresse\\n\\nhint: {hint}\\n\")
+module, needed, hint = sys.argv[1:4]
+del sys.argv[1:4]
+missing = [name for name in needed.split() if importlib.util.find_spec(name) is None]
+if missing:
+    sys.stderr.write(f\"error: {sys.executable} does not have {', '.join(missing)}\\n\\nhint: {hint}\\n\")
     sys.exit(3)
 runpy.run_module(module, run_name='__main__', alter_sys=True)
 ";
@@ -27,8 +28,8 @@ runpy.run_module(module, run_name='__main__', alter_sys=True)
 /// If there is no interpreter; otherwise it does not return.
 pub fn hand_over(module: &str, extra: &str, arguments: &[OsString]) -> Failure {
     let python = interpreter();
-    let error =
-        Command::new(&python).arg("-c").arg(START).args([module, &hint(extra)]).args(arguments).exec();
+    let head = [module, &modules(extra).join(" "), &hint(extra)];
+    let error = Command::new(&python).arg("-c").arg(START).args(head).args(arguments).exec();
     let name = python.to_string_lossy();
     let message = match error.kind() {
         ErrorKind::NotFound => format!("there is no {name}"),

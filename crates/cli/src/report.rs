@@ -67,12 +67,13 @@ pub fn ended(report: &Report, interrupt: &Interrupt) -> Result<(), Ended> {
 pub fn show_parts(
     report: &Report,
     state: State,
+    experiment: &Experiment,
     publication: &Publication,
     by: By,
     out: &mut impl Write,
 ) -> io::Result<()> {
     head(report, state, publication, out)?;
-    let (table, mut none) = result_tables::parts(&report.cases, by);
+    let (table, mut none) = result_tables::parts(&report.cases, by, experiment.measure.table.as_deref());
     if none.len() < report.cases.len() {
         write!(out, "{table}")?;
     }
@@ -103,7 +104,7 @@ fn partial(report: &Report, state: State) -> Option<String> {
 pub fn tell_missing(report: &Report, state: State, by: Option<By>) {
     let reasons = by.map_or_else(
         || result_tables::unfinished(&report.cases).into_iter().collect(),
-        |by| result_tables::parts(&report.cases, by).1,
+        |by| result_tables::parts(&report.cases, by, None).1,
     );
     for line in partial(report, state).into_iter().chain(reasons) {
         let _ = writeln!(io::stderr(), "note: {line}"); // it may be closed
@@ -151,7 +152,9 @@ fn head(report: &Report, state: State, publication: &Publication, out: &mut impl
 /// The tables of a run, of the parts of its cases if these are asked for, in a format for other programs.
 pub fn formatted(report: &Report, experiment: &Experiment, by: Option<By>, format: Format) -> String {
     match by {
-        Some(by) => format.write(&[result_tables::parts(&report.cases, by).0]),
+        Some(by) => {
+            format.write(&[result_tables::parts(&report.cases, by, experiment.measure.table.as_deref()).0])
+        }
         None => format.write(&all_tables(report, experiment)),
     }
 }

@@ -4,8 +4,10 @@ use clap::ValueEnum;
 use indexmap::IndexSet;
 use tresse_experiment::schema::metrics::{DISJOINT_SIZES, SIZES};
 use tresse_experiment::schema::slice::metric_of;
+use tresse_reproduction::metric_display;
 use tresse_results::{CaseResult, Metrics};
 
+use crate::columns;
 use crate::points::{cells, heads};
 use crate::table::Table;
 
@@ -22,6 +24,8 @@ pub enum By {
     Layer,
     /// The windows of time of `[measure.windows]`
     Window,
+    /// The seeds
+    Seed,
 }
 
 impl By {
@@ -33,11 +37,15 @@ impl By {
             Self::Group => "group",
             Self::Layer => "layer",
             Self::Window => "window",
+            Self::Seed => "seed",
         }
     }
 
     /// The parts of a case, by their names; of windows, the groups of flows in each, too.
     fn parts(self, case: &CaseResult) -> Vec<(String, &Metrics)> {
+        if self == Self::Seed {
+            return case.seeds.iter().map(|own| (own.seed.to_string(), &own.metrics)).collect();
+        }
         if self != Self::Window {
             let parts = case.by.get(self.name()).into_iter().flatten();
             return parts.map(|(name, metrics)| (name.clone(), metrics)).collect();
@@ -60,6 +68,7 @@ impl By {
             Self::Group => "all its flows are in one group: its workload has no `parts` and no `mix`",
             Self::Layer => "its link totals were not kept",
             Self::Window => "its experiment names none in `[measure.windows]`",
+            Self::Seed => "it has only one",
         }
     }
 }
@@ -188,15 +197,20 @@ pub fn unfinished(cases: &[CaseResult]) -> Option<String> {
     })
 }
 
-/// The parts of the cases, and for cases without parts, the reason.
-pub fn parts(cases: &[CaseResult], by: By) -> (Table, Vec<String>) {
+/// The parts of the cases, and for cases without parts, the reason. Seeds have the metrics that the experiment has
+/// `named` for its table.
+pub fn parts(cases: &[CaseResult], by: By, named: Option<&[String]>) -> (Table, Vec<String>) {
+    let named = named.filter(|_| by == By::Seed);
     let columns: Vec<Column> = match by {
         By::Layer => LAYERS.to_vec(),
         By::Window => WINDOWS.to_vec(),
         _ => TIMES.into_iter().chain(FLOWS).collect(),
     };
-    let mut head = vec![by.name()];
-    head.extend(columns.iter().map(|(head, ..)| *head));
+    let mut head = vec![by.name().to_owned()];
+    match named {
+        Some(named) => head.extend(named.iter().map(|metric| metric_display::name(metric))),
+        None => head.extend(columns.iter().map(|(head, ..)| (*head).to_owned())),
+    }
     let (mut table, mut none) = (Table::new(&head), Vec::new());
     for case in cases {
         let parts = by.parts(case);
@@ -207,7 +221,10 @@ pub fn parts(cases: &[CaseResult], by: By) -> (Table, Vec<String>) {
         table.section(case.label());
         for (name, metrics) in parts {
             let mut row = vec![format!("  {name}")];
-            row.extend(values(&columns, metrics));
+            match named {
+                Some(named) => row.extend(named.iter().map(|metric| columns::cell(metrics, metric))),
+                None => row.extend(values(&columns, metrics)),
+            }
             table.row(row);
         }
     }

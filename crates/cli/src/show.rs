@@ -25,6 +25,7 @@ use crate::table::Format;
 ///   tresse show runs/mine-1 runs/mine-2
 ///   tresse show runs/mine-1 --by size           # FCT and slowdown of small and large flows
 ///   tresse show runs/mine-1 --by layer          # utilisation of links, lengths of queues
+///   tresse show runs/mine-1 --by seed           # how far the seeds are apart
 ///   tresse show runs/mine-1 --format latex      # the tables, for a paper
 ///   tresse show sweeps/mine --format csv
 ///   tresse show runs/mine-1 --json | jq '.cases[0].by.size'
@@ -81,7 +82,7 @@ pub fn run(args: &Args) -> Result<(), Ended> {
                 report::tell_missing(&report, state, args.by);
                 write!(out, "{}", report::formatted(&report, &experiment, args.by, args.format))?;
             }
-            Some(by) => report::show_parts(&report, state, &publication, by, &mut out)?,
+            Some(by) => report::show_parts(&report, state, &experiment, &publication, by, &mut out)?,
             None => report::show(&report, state, &experiment, &publication, &mut out)?,
         }
         report::tell_notes(&report, &[]);

@@ -10,6 +10,7 @@ pub mod embedded;
 pub mod engine;
 pub mod environment;
 mod failures;
+pub mod forecast;
 pub mod judge;
 mod link_events;
 pub mod memory;

@@ -23,7 +23,7 @@ pub enum State {
     Ok,
     /// It is missing, and something does not work without it.
     Lacks,
-    /// For information; everything works.
+    /// For information; everything else works.
     Note,
 }
 
@@ -32,7 +32,7 @@ pub enum State {
 pub struct Check {
     /// What it is, in one or two words.
     pub name: &'static str,
-    /// What needs it: `simulate`, `attach`, `mptcp`, `ecn`, `mark`, `testbed`.
+    /// What needs it: `simulate`, `attach`, `mptcp`, `ecn`, `mark`, `testbed`, `plot, tune`.
     pub needed_for: &'static str,
     pub state: State,
     /// What was found.

@@ -14,8 +14,11 @@ mod tables;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use tresse_experiment::diagnostic::known;
+use tresse_workbench::catalogue::{self, Kind};
 use tresse_workbench::own_code::OwnCode;
-use tresse_workbench::{json, optimum as optima};
+use tresse_workbench::topology::Network;
+use tresse_workbench::{Failure, json, optimum as optima};
 
 #[pymodule]
 mod _native {
@@ -30,7 +33,10 @@ mod _native {
     #[pymodule_export]
     use crate::tables::{figures, head, meanings, networks, table, write_page};
     #[pymodule_export]
-    use crate::{command, compare, explain, ignored, optimum, schema, shown_metrics, versions};
+    use crate::{
+        check, command, compare, explain, ignored, names, optimum, parts, schema, shown_metrics, topology,
+        versions,
+    };
 }
 
 /// Runs the command `tresse` with these arguments, the first of which is its name. Returns its exit code. It is the
@@ -63,6 +69,47 @@ fn shown_metrics() -> Vec<(&'static str, &'static str)> {
 #[pyfunction]
 fn explain(name: &str) -> Option<String> {
     tresse_workbench::catalogue::explained(name).ok()
+}
+
+/// Every name that `explain` knows.
+#[pyfunction]
+fn names() -> Vec<String> {
+    tresse_workbench::catalogue::names()
+}
+
+/// The kinds of parts, or the parts of a kind, as JSON.
+#[pyfunction]
+#[pyo3(signature = (kind=None))]
+fn parts(py: Python<'_>, kind: Option<&str>) -> PyResult<String> {
+    let Some(name) = kind else { return Ok(catalogue::kinds_json().to_string()) };
+    known("kind", name, Kind::LISTED.map(Kind::name))
+        .map_err(|wrong| errors::error(py, Failure::Input(wrong)))?;
+    let kind = Kind::LISTED.into_iter().find(|kind| kind.name() == name).expect("it is known");
+    Ok(catalogue::list_json(kind).to_string())
+}
+
+/// An experiment before it is run, as JSON. `controllers` are files of the user's own.
+#[pyfunction]
+fn check(py: Python<'_>, cases: requests::Cases, controllers: Vec<PathBuf>) -> PyResult<String> {
+    let own = OwnCode { controllers, balancers: Vec::new() };
+    let checked = py.detach(|| tresse_workbench::check::check(&cases.cases()?, &own));
+    checked.map(|own| json::pretty(&own)).map_err(|own| errors::error(py, own))
+}
+
+/// An experiment's network, as JSON; with the names of two hosts also the paths from the first to the second.
+#[pyfunction]
+#[pyo3(signature = (cases, variant=None, between=None))]
+fn topology(
+    py: Python<'_>,
+    cases: requests::Cases,
+    variant: Option<String>,
+    between: Option<[String; 2]>,
+) -> PyResult<String> {
+    let report = py.detach(|| {
+        let network = Network::load(&cases.cases()?.experiment, variant, &mut |_| ())?;
+        network.report(between.as_ref().map(|pair| [&*pair[0], &*pair[1]]))
+    });
+    report.map(|own| json::pretty(&own)).map_err(|own| errors::error(py, own))
 }
 
 /// Two runs, case by case, as JSON.

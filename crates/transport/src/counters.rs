@@ -15,6 +15,8 @@ pub struct Counters {
     pub reinjections: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Packets of handshakes that were sent again: the first time after [`Config::rto_initial`](crate::Config::rto_initial).
+    pub handshake_timeouts: u64,
     /// Fast recoveries entered.
     pub recoveries: u64,
     /// Windows cut for an ECN mark.
@@ -35,6 +37,7 @@ impl AddAssign for Counters {
         self.retransmissions += other.retransmissions;
         self.reinjections += other.reinjections;
         self.timeouts += other.timeouts;
+        self.handshake_timeouts += other.handshake_timeouts;
         self.recoveries += other.recoveries;
         self.mark_cuts += other.mark_cuts;
         self.marks += other.marks;
@@ -54,6 +57,7 @@ impl Sub for Counters {
             retransmissions: self.retransmissions - before.retransmissions,
             reinjections: self.reinjections - before.reinjections,
             timeouts: self.timeouts - before.timeouts,
+            handshake_timeouts: self.handshake_timeouts - before.handshake_timeouts,
             recoveries: self.recoveries - before.recoveries,
             mark_cuts: self.mark_cuts - before.mark_cuts,
             marks: self.marks - before.marks,

@@ -3,16 +3,20 @@
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use tresse_experiment::Loaded;
 use tresse_experiment::plan::bdp::{Bdp, PacketSizes};
 use tresse_experiment::plan::differences;
 use tresse_experiment::plan::network::{in_bytes, topology};
 use tresse_experiment::schema::fabric::Layered;
 use tresse_experiment::schema::metrics::HOSTS;
+use tresse_experiment::{Loaded, Plan};
+use tresse_fabric::{PortConfig, Threshold};
+use tresse_lab::Options;
+use tresse_lab::forecast::{Forecast, Work, forecast, work};
 use tresse_units::{Mark, Queue};
 
 use crate::cases::Cases;
 use crate::failure::Failure;
+use crate::memory;
 use crate::own_code::OwnCode;
 
 /// What is known of an experiment that can be run.
@@ -26,6 +30,10 @@ pub struct Checked {
     pub cases: usize,
     /// Its networks: one for each variant, or one.
     pub networks: Vec<Network>,
+    /// What there is to do in a run.
+    pub work: Work,
+    /// About how long that takes on this machine; `None` if that is not known.
+    pub forecast: Option<Forecast>,
     /// What the files that it names say differently, or more, than is read of them; lists of values.
     pub notes: Vec<String>,
     /// What else is compared when the schemes are (`docs/fair.md`); empty if nothing is known.
@@ -50,7 +58,8 @@ pub struct Network {
     pub mark_over_bdp_ratio: IndexMap<String, Option<f64>>,
 }
 
-/// Checks an experiment; nothing is run.
+/// Checks an experiment. To find out how long it takes, some of its cases are begun, for a second in all; nothing is
+/// stored.
 ///
 /// # Errors
 /// An error in the experiment, its files, the selection or the user's own code.
@@ -65,14 +74,53 @@ pub fn check(cases: &Cases, own: &OwnCode) -> Result<Checked, Failure> {
             of.collect::<Result<_, _>>()?
         }
     };
+    let options = Options {
+        profile: cases.experiment.profile,
+        replications: loaded.experiment.replications.clone(),
+        parallel: std::thread::available_parallelism().map_or(1, usize::from),
+        ..Options::default()
+    };
+    notes.extend(plan.shared());
+    notes.extend(of_first_windows(&plan));
+    // What does not fit into memory is not begun.
+    let fits = memory::check(&plan, &options).inspect_err(|failure| notes.push(failure.to_string())).is_ok();
     Ok(Checked {
         schema: "tresse/check/1",
         experiment: loaded.source.name.clone(),
         profile: cases.experiment.profile.name(),
         cases: plan.cases.len(),
         networks,
+        work: work(&plan, &options),
+        forecast: fits.then(|| forecast(&plan, &options)).flatten(),
         notes,
         differences: differences::notes(&loaded, &plan),
+    })
+}
+
+/// Schemes whose first window alone overflows the queue of a port.
+fn of_first_windows(plan: &Plan) -> Option<String> {
+    let mut over: IndexMap<String, u32> = IndexMap::new();
+    for case in &plan.cases {
+        for own in case.bound_schemes.iter().filter(|own| !own.controllers.controller().reports()) {
+            let (window, packet) = (own.transport.initial_window, own.transport.mss + own.transport.header);
+            let overflows = |port: &PortConfig| match port.limit {
+                Threshold::UNLIMITED => false,
+                limit if limit.is_bytes() => u64::from(window) * u64::from(packet) > limit.value(),
+                limit => u64::from(window) > limit.value(),
+            };
+            if case.setting.fabric.configs.iter().any(overflows) {
+                over.insert(own.label(), window);
+            }
+        }
+    }
+    let names: Vec<String> =
+        over.iter().map(|(label, window)| format!("{label} ({window} packets)")).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "the first window is longer than a port's queue: {}. One flow alone loses packets there: a smaller \
+             `initial_window`, or a longer `queue`",
+            names.join(", ")
+        )
     })
 }
 

@@ -101,7 +101,8 @@ impl Request {
             cuts.map(|(path, full, quick)| format!("quick profile: {path} = {quick} (full: {full})")),
         );
         notes.extend(of_patterns(&plan));
-        notes.extend(differences::notes(&loaded, &plan).into_iter().map(|note| format!("note: {note}")));
+        let known = plan.shared().into_iter().chain(differences::notes(&loaded, &plan));
+        notes.extend(known.map(|note| format!("note: {note}")));
         notes.extend(of_rounds(&plan));
         notes.extend(memory::check(&plan, &options)?);
         let watch = Arc::new(Watch::new(&plan, &options)?);

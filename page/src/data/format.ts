@@ -185,9 +185,16 @@ const STEMS: Record<string, string> = {
 
 const PARTS: Record<string, string> = { mean: "mean", min: "least", max: "most" };
 
-/** A metric or a quantity in words: `goodput_p10_bps` → `goodput, 10th percentile`. */
+/** The slice of a metric and its own name: `small-web.fct_p99_s` → `small web`, `fct_p99_s`. */
+function sliced(name: string): [string, string] {
+  const dot = name.indexOf(".");
+  return dot < 0 ? ["", name] : [name.slice(0, dot).replace(/[-_]/g, " "), name.slice(dot + 1)];
+}
+
+/** A metric or a quantity in words: `goodput_p10_bps` → `goodput, 10th percentile`;
+ * `small-web.fct_p99_s` → `FCT of small web flows, 99th percentile`. */
 export function named(name: string): string {
-  const [outer, rest] = name.startsWith("optimum.") ? ["optimal ", name.slice(8)] : ["", name];
+  const [slice, rest] = sliced(name);
   const key = unitKey(rest);
   let stem = key ? rest.slice(0, -key.length - 1) : rest;
   let part = "";
@@ -196,17 +203,20 @@ export function named(name: string): string {
     stem = stem.slice(0, end.index);
     part = end[2] ? ordinal(Number(end[2])) : (PARTS[end[1] ?? ""] ?? "");
   }
-  const words = outer + (STEMS[stem] ?? stem.replaceAll("_", " "));
+  const own = STEMS[stem] ?? stem.replaceAll("_", " ");
+  const words = slice === "optimum" ? `optimal ${own}` : slice ? `${own} of ${slice} flows` : own;
   return part ? `${words}, ${part}` : words;
 }
 
 /** The same, shorter, for the heads of tables: `goodput p10`. */
 export function shortName(name: string): string {
-  const key = unitKey(name);
-  const stem = (key ? name.slice(0, -key.length - 1) : name).replace(/^jct/, "job time");
+  const [slice, rest] = sliced(name);
+  const key = unitKey(rest);
+  const stem = (key ? rest.slice(0, -key.length - 1) : rest).replace(/^jct/, "job time");
   const end = /_(mean|min|max|p\d+)$/.exec(stem);
   const words = end ? stem.slice(0, end.index) : stem;
-  return (STEMS[words] ?? words.replaceAll("_", " ")) + (end ? ` ${end[1]}` : "");
+  const own = (STEMS[words] ?? words.replaceAll("_", " ")) + (end ? ` ${end[1]}` : "");
+  return slice ? `${slice} ${own}` : own;
 }
 
 function ordinal(percent: number): string {

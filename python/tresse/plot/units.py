@@ -131,19 +131,31 @@ def ratio(value: float) -> str:
 
 
 def named(name: str) -> str:
-    """A metric or a column in words: `goodput_p10_bps` → `goodput, 10th percentile`."""
-    stem, part = _cut(name)
+    """A metric or a column in words: `goodput_p10_bps` → `goodput, 10th percentile`.
+
+    Of a slice: `small-web.fct_p99_s` → `FCT of small web flows, 99th percentile`.
+    """
+    of, own = _sliced(name)
+    stem, part = _cut(own)
     percent = re.fullmatch(r"p(\d+)", part)
     words = _PARTS.get(part, "")
     if percent:
         words = "median" if percent[1] == "50" else f"{percent[1]}th percentile"
-    return f"{_words(stem)}, {words}" if words else _words(stem)
+    told = f"optimal {_words(stem)}" if of == "optimum" else f"{_words(stem)} of {of} flows" if of else _words(stem)
+    return f"{told}, {words}" if words else told
 
 
 def short(name: str) -> str:
-    """The same for table heads: `goodput p10`."""
-    stem, part = _cut(name)
-    return f"{_words(stem)} {part}".rstrip()
+    """The same for table heads: `goodput p10`, `small web FCT p99`."""
+    of, own = _sliced(name)
+    stem, part = _cut(own)
+    return f"{of} {_words(stem)} {part}".strip()
+
+
+def _sliced(name: str) -> tuple[str, str]:
+    """The slice of a metric in words, and the metric's own name."""
+    of, dot, own = name.partition(".")
+    return (re.sub("[-_]", " ", of), own) if dot else ("", name)
 
 
 def _cut(name: str) -> tuple[str, str]:

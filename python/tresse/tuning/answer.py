@@ -18,17 +18,20 @@ from typing import Any
 from tresse import runs
 from tresse.errors import TresseError, missing
 from tresse.experiments import setting as word
+from tresse.experiments import toml
 from tresse.plot.units import Scale, scale_of, short
+from tresse.progress import Lines
 from tresse.tuning.plan import Plan, PlanLike, read
 from tresse.tuning.points import Points, Setting
 from tresse.tuning.search import Trial, front, search
 
+_EXPERIMENT = "experiment.toml"
 _MOST = 5
 _FRESH = 1_000_001
 """How many settings are run again, and the first of their seeds, which is higher than any seed of the search."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finalist:
     """A setting that was run again under seeds that the search has not seen, or the unchanged experiment."""
 
@@ -46,6 +49,11 @@ class Finalist:
     """The bounds that the means break."""
     folder: str
     command: str
+
+    def __repr__(self) -> str:
+        measured = "".join(f", {name} {self.metrics[name]:.5g}" for name in self.searched if name in self.metrics)
+        broken = f", breaks {', '.join(self.broken)}" if self.broken else ""
+        return f"<{self.name}: {_words(self.values)}{measured}{broken}>"
 
 
 class Tuning:
@@ -150,6 +158,11 @@ class Tuning:
             rows.append([own.name, _words(own.values), *cells, *broken])
         return rows
 
+    def __str__(self) -> str:
+        from tresse.tuning.text import text
+
+        return text(self)
+
     def __repr__(self) -> str:
         return f"<Tuning {len(self.trials)} trials, {len(self.front)} on the front, in {self.folder}>"
 
@@ -182,6 +195,8 @@ def tune(
     if trials is not None:
         own = Plan(**{**vars(own), "trials": trials})
     folder = _folder(own, out)
+    if isinstance(own.experiment, dict):
+        (folder / _EXPERIMENT).write_text(toml(own.experiment), encoding="utf-8")
     points = Points(own, folder, parallel)
     tried = _search(own, points, progress)
     best = front(own, tried, _MOST)
@@ -222,7 +237,14 @@ def _search(plan: Plan, points: Points, progress: bool) -> list[Trial]:
     form = "{desc} {n_fmt}/{total_fmt} trials |{bar}| {remaining} left"
     shown = None if progress else True
     with tqdm(total=plan.trials, desc="tune", leave=False, disable=shown, bar_format=form) as bar:
-        return search(plan, points, lambda done, _: bar.update(done - bar.n))
+        lines = Lines("tune") if progress and bar.disable else None
+
+        def show(done: int, of: int) -> None:
+            bar.update(done - bar.n)
+            if lines is not None:
+                lines.show(done / of, f"{done} of {of} trials")
+
+        return search(plan, points, show)
 
 
 def _finalist(
@@ -253,15 +275,15 @@ def _finalist(
                 no_optimum=case.no_optimum,
                 broken=broken,
                 folder=str(out),
-                command=_command(plan, setting),
+                command=_command(plan, folder, setting),
             )
         )
     return made
 
 
-def _command(plan: Plan, setting: Setting) -> str:
-    """The command that repeats a run; an experiment from a dict is in its folder."""
-    named = plan.experiment if isinstance(plan.experiment, str) else "EXPERIMENT.toml"
+def _command(plan: Plan, folder: Path, setting: Setting) -> str:
+    """The command that repeats a run; an experiment from a dict is in the folder of the search."""
+    named = plan.experiment if isinstance(plan.experiment, str) else str(folder / _EXPERIMENT)
     parts = ["tresse", "run", named, "--profile", plan.profile]
     for axis, value in {**plan.only, **setting.only}.items():
         values = value if isinstance(value, list | tuple) else [value]

@@ -16,6 +16,7 @@ from typing import Any
 from tresse import _native
 from tresse.errors import TresseError
 from tresse.experiments import chosen
+from tresse.plot.errors import unknown
 from tresse.runs import Run, run
 from tresse.tuning.plan import Plan
 
@@ -112,8 +113,7 @@ class Points:
                 named = [o.metric for o in self._plan.objectives] + [b.metric for b in self._plan.bounds]
                 for metric in named:
                     if metric not in cases[0].metrics:
-                        hint = f"it has {', '.join(cases[0].metrics)}"
-                        raise TresseError(f"the run has no metric `{metric}`", hint=hint)
+                        raise unknown(metric, cases[0].metrics, "the metric", of="in the run")
                 return Point(cases[0].metrics, None, own.digest, time.perf_counter() - begin)
             except TresseError as error:
                 # A run that cannot end is a result; a wrong plan is not.

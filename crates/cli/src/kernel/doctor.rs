@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use tresse_linux::doctor::{State, doctor};
-use tresse_workbench::Failure;
+use tresse_linux::doctor::{Check, State, doctor};
+use tresse_workbench::{Failure, python};
 
 use crate::ended::Ended;
 use crate::output::print_json;
 use crate::table::Table;
 
-/// Check what this machine can do: simulate, load eBPF, MPTCP, ECN, path manager, testbed
+/// Check what this machine can do: simulate, load eBPF, MPTCP, ECN, path manager, testbed, Python
 ///
 /// Each line is the result of a trial that changes nothing. If something is missing, a line says how to
 /// fix it, and the exit code is 3.
@@ -21,7 +21,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<(), Ended> {
-    let checks = doctor();
+    let mut checks = doctor();
+    checks.push(of_python());
     let lacks: Vec<&str> = checks.iter().filter(|c| c.state == State::Lacks).map(|c| c.name).collect();
     if args.json {
         print_json(&serde_json::json!({
@@ -49,4 +50,11 @@ pub fn run(args: &Args) -> Result<(), Ended> {
         return Ok(());
     }
     Err(Failure::Machine(format!("this machine lacks: {}", lacks.join(", "))).into())
+}
+
+/// What `tresse plot`, `tune` and some sweeps need.
+fn of_python() -> Check {
+    let python::Installed { found, remedy } = python::installed();
+    let state = if remedy.is_some() { State::Note } else { State::Ok };
+    Check { name: "Python", needed_for: "plot, tune", state, found, remedy }
 }

@@ -1,6 +1,7 @@
 //! Bad input: exit code 2, what, where, how to fix it; and nothing half-written that looks whole.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use tempfile::TempDir;
@@ -260,6 +261,13 @@ fn a_figure_that_cannot_be_drawn_says_why() {
     let drawn = ["plot", "drawn", "rates", "-o", "f.pdf"];
     let said = fails(tresse(dir.path()).args(drawn).env("TRESSE_PYTHON", "/no/python"), 3);
     assert!(said.contains("there is no /no/python") && said.contains("extra `plot`"), "{said}");
+    // All that is missing, at once; -S leaves out installed packages.
+    let bare = dir.path().join("bare");
+    fs::write(&bare, "#!/bin/sh\nexec python3 -I -S \"$@\"\n").expect("it can be written");
+    fs::set_permissions(&bare, fs::Permissions::from_mode(0o755)).expect("it is a file");
+    let said = fails(tresse(dir.path()).args(drawn).env("TRESSE_PYTHON", &bare), 3);
+    assert!(said.contains("does not have tresse, matplotlib, pyarrow\n"), "{said}");
+    assert!(said.contains("extra `plot`") && said.contains("`tresse report`"), "{said}");
     assert!(!dir.path().join("f.pdf").exists());
 }
 

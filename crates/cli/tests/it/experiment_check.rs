@@ -90,3 +90,32 @@ fn a_threshold_in_bdp_is_shown_in_bytes() {
     let (_, json, _) = checked(&["--set", "fabric.host_queue=1MB", "--set", "fabric.host_mark=20pkt"]);
     assert_eq!(json["networks"][0]["mark_bytes"]["hosts"], 30_000);
 }
+
+#[test]
+fn it_says_how_much_there_is_to_do() {
+    let (code, json, text) = checked(&["--set", "replications=3"]);
+    assert_eq!(code, Some(0), "{text}");
+    let work = &json["work"];
+    assert_eq!([&work["cases"], &work["seeds"], &work["flows"]], [3, 3, 3 * 3 * 4], "{work}");
+    assert!(text.contains("\nto compute: 3 under 3 seeds, about 36 flows, "), "{text}");
+    let forecast = &json["forecast"];
+    assert!(
+        forecast["wall_s"].as_f64().is_some_and(|s| s > 0.0) && forecast["tried_cases"] == 3,
+        "{forecast}"
+    );
+}
+
+#[test]
+fn a_first_window_that_overflows_a_queue_is_told() {
+    let is_told = |args: &[&str]| {
+        let (code, json, text) = checked(args);
+        assert_eq!(code, Some(0), "{text}");
+        let notes: Vec<&str> =
+            json["notes"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+        notes.iter().any(|note| note.contains("first window") && note.contains("xmp-4 (10 packets)"))
+    };
+    assert!(!is_told(&[]), "800 kB is enough");
+    assert!(is_told(&["--set", "fabric.queue=9pkt", "--set", "fabric.mark=5pkt"]));
+    assert!(!is_told(&["--set", "fabric.queue=10pkt", "--set", "fabric.mark=5pkt"]));
+    assert!(is_told(&["--set", "fabric.queue=14kB", "--set", "fabric.mark=5kB"]));
+}

@@ -91,6 +91,25 @@ fn flows_that_a_case_cuts_off_are_told() {
 }
 
 #[test]
+fn seeds_are_shown_with_the_metrics_of_the_table() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let more = ["--replications", "2", "--set", "measure.table=[\"fct_p99_s\", \"timeouts\"]"];
+    let report = run(dir.path(), &[&web_search(dir.path())[..], &more, &["--json"]].concat(), None);
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let text = run(dir.path(), &["show", "runs/web-1", "--by", "seed"], None);
+    assert_eq!(line(&text, "seed"), ["seed", "fct", "p99,", "ms", "timeouts"]);
+    for seed in [1, 2] {
+        let own = line(&text, &format!("  {seed} "));
+        let wanted =
+            report["cases"][0]["seeds"][seed - 1]["metrics"]["fct_p99_s"].as_f64().expect("a number");
+        assert_eq!(own[1], format!("{:.3}", wanted * 1e3), "{text}");
+    }
+    run(dir.path(), &web_search(dir.path()), None);
+    let one = run(dir.path(), &["show", "runs/web-2", "--by", "seed"], None);
+    assert!(one.contains("no seed of dctcp-1 websearch: it has only one"), "{one}");
+}
+
+#[test]
 fn everything_fits_into_80_columns() {
     let dir = TempDir::new().expect("a temporary folder");
     let web = web_search(dir.path());

@@ -1,11 +1,14 @@
 //! Which keys make no difference to a case.
 
+use std::collections::BTreeMap;
+
+use indexmap::{IndexMap, IndexSet};
 use tresse_fabric::NonEct;
 
-use crate::plan::Case;
+use crate::plan::{Case, Plan};
 
 /// Why a value makes no difference to a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ignored {
     /// It belongs to another workload.
     OtherWorkload,
@@ -56,5 +59,41 @@ impl Case {
     fn has_marks(&self) -> bool {
         let is_capable = self.bound_schemes.iter().any(|own| own.transport.ecn || own.transport.ect_acks);
         is_capable || self.setting.fabric.configs.iter().any(|port| port.non_ect == NonEct::Drop)
+    }
+}
+
+impl Plan {
+    /// For each case, the first one with its results: an earlier one if they differ only in values that make no difference
+    /// to either, otherwise itself.
+    pub fn same(&self) -> Vec<usize> {
+        let mut first = BTreeMap::new();
+        let of = |(place, case): (usize, &Case)| *first.entry(case.seen()).or_insert(place);
+        self.cases.iter().enumerate().map(of).collect()
+    }
+
+    /// A sentence for each key whose values some cases share their results for.
+    pub fn shared(&self) -> Vec<String> {
+        let mut shared: IndexMap<(&str, Ignored), IndexSet<String>> = IndexMap::new();
+        for (place, case) in self.same().into_iter().zip(&self.cases) {
+            let first = &self.cases[place];
+            for (own, _) in case.at.iter().zip(&first.at).filter(|(own, other)| own != other) {
+                let Some(why) = case.ignores(&own.path) else { continue };
+                shared.entry((&*own.name, why)).or_default().insert(case.scheme_label());
+            }
+        }
+        let told = |((key, why), schemes): ((&str, Ignored), IndexSet<String>)| {
+            let schemes: Vec<&str> = schemes.iter().map(String::as_str).collect();
+            format!("computed once for all values of {key}, since {}: {}", why.why(), schemes.join(", "))
+        };
+        shared.into_iter().map(told).collect()
+    }
+}
+
+impl Case {
+    /// What distinguishes it from cases with other results.
+    fn seen(&self) -> String {
+        let own = format!("{:?}", (&self.scheme, self.subflows, &self.pattern, &self.variant));
+        let at = self.at.iter().filter(|value| self.ignores(&value.path).is_none());
+        at.fold(own, |all, value| format!("{all} {}={}", value.path, value.value))
     }
 }

@@ -223,7 +223,7 @@ pub const METRICS: &[MetricRow] = rows! {
     Flows "deadline_misses" "" "flows that missed their deadline" .total();
     Flows "deadline_miss_ratio" "" "the share of `deadline_flows` that missed their deadline" .within(Domain::Share);
     Flows "delivered_bytes" "bytes" "payload of these flows that was delivered" .within(Domain::Positive) .is(Summary::Sum, "delivered_bytes") .total();
-    Flows "timeouts" "" "retransmission timeouts of all flows; a lost SYN, which waits for one too, is not counted" .is(Summary::Sum, "timeouts") .total() .compared(Kind::All, 1);
+    Flows "timeouts" "" "retransmission timeouts of all flows; a lost SYN, which waits for `rto_initial`, is not counted" .is(Summary::Sum, "timeouts") .total() .compared(Kind::All, 1);
     Cases "timeouts_min" "" "the number in the round of the pattern with the fewest";
     Cases "timeouts_mean" "" "the mean per round of the pattern";
     Cases "timeouts_max" "" "the number in the round with the most";

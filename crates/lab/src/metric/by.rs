@@ -43,19 +43,24 @@ pub fn by(groups: &[String], outcomes: &[&Outcome]) -> By {
 /// The metrics of the flows of each slice of `case`; slices without a flow are left out.
 pub fn slices<'a>(case: &'a Case, outcomes: &[&Outcome]) -> IndexMap<&'a str, NamedMetrics> {
     let of_slice = |slice: &Slice| -> FlowSums {
-        let group = slice.group.as_ref().map(|own| case.groups.iter().position(|name| name == own));
-        let has = |f: &Flow| {
-            group.is_none_or(|own| own == Some(f.begun.member.group))
-                && slice.size.is_none_or(|own| f.begun.start.bytes.is_some_and(|bytes| own.has(bytes)))
-                && slice.starts.is_none_or(|[from, to]| (from.0..to.0).contains(&f.record.start))
-                && slice.distance.as_ref().is_none_or(|own| *own == f.locality.name())
-        };
+        let has = in_slice(slice, case);
         let mut sums = FlowSums::new();
-        outcomes.iter().flat_map(|o| &o.flows).filter(has).for_each(|flow| sums.add(&flow));
+        outcomes.iter().flat_map(|o| &o.flows).filter(|flow| has(flow)).for_each(|flow| sums.add(&flow));
         sums
     };
     let all = case.setting.slices.iter().map(|(name, slice)| (name.as_str(), of_slice(slice)));
     all.filter(|(_, sums)| !sums.is_empty()).map(|(name, sums)| (name, sums.metrics())).collect()
+}
+
+/// Whether a flow of `case` belongs to a slice.
+pub fn in_slice<'a>(slice: &'a Slice, case: &Case) -> impl Fn(&Flow) -> bool + use<'a> {
+    let group = slice.group.as_ref().map(|own| case.groups.iter().position(|name| name == own));
+    move |f| {
+        group.is_none_or(|own| own == Some(f.begun.member.group))
+            && slice.size.is_none_or(|own| f.begun.start.bytes.is_some_and(|bytes| own.has(bytes)))
+            && slice.starts.is_none_or(|[from, to]| (from.0..to.0).contains(&f.record.start))
+            && slice.distance.as_ref().is_none_or(|own| *own == f.locality.name())
+    }
 }
 
 /// The metrics of the flows of each of `names`; `belongs` says whether a flow belongs to the name with that index.

@@ -9,6 +9,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
+use indexmap::IndexMap;
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::plan::{Case, Plan, differences};
 use tresse_experiment::read::Loaded;
@@ -20,6 +21,7 @@ use crate::judge::{Judge, Jumps, Numbers};
 use crate::metric::summary;
 use crate::stopping_rule::{self, Verdicts};
 pub use standing::Standing;
+pub(crate) use standing::share;
 use tresse_results::clock::clock;
 use tresse_results::record::inputs::Inputs;
 use tresse_results::record::outcome::{Outcome, Rows};
@@ -92,10 +94,12 @@ pub fn measure(
     carry_out(loaded, plan, options, watch, judge, None, None)
 }
 
-/// What is known before a run. What differs between schemes and their hosts is about simulated ones.
+/// What is known before a run. What differs between schemes and their hosts, and what they have in common, is about
+/// simulated ones.
 fn notes(loaded: &Loaded, plan: &Plan, is_real: bool) -> Vec<String> {
-    let differences = if is_real { Vec::new() } else { differences::notes(loaded, plan) };
-    [loaded.files.notes(), differences].concat()
+    let simulated =
+        if is_real { Vec::new() } else { [plan.shared(), differences::notes(loaded, plan)].concat() };
+    [loaded.files.notes(), simulated].concat()
 }
 
 /// The report of a run that begins.
@@ -169,11 +173,12 @@ fn partial_results(
 }
 
 /// Adds what is known of all replications that have ended.
-fn sum_up(report: &mut Report, done: &[(&Case, u64, &Outcome)]) {
+fn sum_up(report: &mut Report, loaded: &Loaded, done: &[(&Case, u64, &Outcome)]) {
     report.packet_hops = done.iter().map(|(_, _, o)| o.hops).sum();
     report.errors = failures::told(done);
     report.notes.extend(failures::noted(done));
     report.notes.extend(caveats::noted(done));
+    report.notes.extend(caveats::wide(&report.cases, loaded.experiment.measure.table.as_deref()));
     report.digest = summary::digest(done);
 }
 
@@ -231,7 +236,9 @@ fn carry_out(
             report.cases.insert(at, compared.result(&plan.cases[case], &own));
             watch.add(&report, at);
         };
-        let batch = Batch { replications: &replications, outcomes: &outcomes, places: &places, died: &died };
+        let groups = groups(&places, plan, on.is_some());
+        watch.plan(groups.iter().map(|group| group[0]));
+        let batch = Batch { replications: &replications, outcomes: &outcomes, groups: &groups, died: &died };
         simulate(&batch, options, watch, on, ended).inspect_err(|_| {
             report.status = Status::Partial;
             // The folder may be why it failed: the first error is the one to tell.
@@ -254,7 +261,7 @@ fn carry_out(
         watch.save(&report)?;
         places = next_places(&seeds, &more);
         seeds = more;
-        watch.plan(&places, &judged.undecided);
+        watch.ask(&judged.undecided);
     };
 
     let done = replications.iter().zip(&outcomes);
@@ -266,10 +273,22 @@ fn carry_out(
     } else {
         report.cases = partial_results(plan, &done, &compared);
     }
-    sum_up(&mut report, &done);
+    sum_up(&mut report, loaded, &done);
     report.wall_s = start.elapsed().as_secs_f64();
     watch.close(|own| *own = report.clone())?;
     Ok(report)
+}
+
+/// Replications with the same results: the first of a group is computed, and the others have what it has. Two runs on
+/// real hosts are never the same.
+fn groups(places: &[usize], plan: &Plan, is_real: bool) -> Vec<Vec<usize>> {
+    let same = if is_real { (0..plan.cases.len()).collect() } else { plan.same() };
+    let mut groups: IndexMap<[usize; 2], Vec<usize>> = IndexMap::new();
+    for &place in places {
+        let (seed, case) = (place / same.len(), place % same.len());
+        groups.entry([seed, same[case]]).or_default().push(place);
+    }
+    groups.into_values().collect()
 }
 
 /// How often rows that wait for the tables are checked.
@@ -281,8 +300,8 @@ struct Batch<'a> {
     replications: &'a [(&'a Case, u64)],
     /// Their outcomes, once they have ended.
     outcomes: &'a [OnceLock<Outcome>],
-    /// The indices of those that are run now.
-    places: &'a [usize],
+    /// The indices of those that are run now: see [`groups`].
+    groups: &'a [Vec<usize>],
     /// By case: whether a controller has ended its worker, so that other seeds would show nothing new.
     died: &'a [AtomicBool],
 }
@@ -295,7 +314,7 @@ fn simulate(
     on: Option<&On<'_>>,
     mut ended: impl FnMut(usize),
 ) -> Result<(), Diagnostic> {
-    let &Batch { replications, outcomes, places, died } = batch;
+    let &Batch { replications, outcomes, groups, died } = batch;
     let next = AtomicUsize::new(0);
     // The first error is the cause. Later ones may be about a file that it left half written.
     let failure: Mutex<Option<Diagnostic>> = Mutex::new(None);
@@ -312,36 +331,45 @@ fn simulate(
     };
     let work = |tell: &mpsc::Sender<usize>| -> Result<(), Failed> {
         loop {
-            let Some(&i) = places.get(next.fetch_add(1, Ordering::Relaxed)) else { return Ok(()) };
-            let (case, seed) = replications[i];
+            let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) else { return Ok(()) };
             if watch.stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let progress = &watch.replications[i].1;
-            let died = &died[i % died.len()];
-            if died.load(Ordering::Relaxed) {
+            let first = group[0];
+            let progress = &watch.replications[first].1;
+            let died_of = |place: usize| &died[place % died.len()];
+            if died_of(first).load(Ordering::Relaxed) {
                 progress.done.store(true, Ordering::Relaxed);
                 continue;
             }
-            let measured = |rows: Rows| write(&mut |tables| tables.add(case, seed, rows));
+            let each = || group.iter().map(|&place| replications[place]);
+            let measured = |rows: Rows| {
+                write(&mut |tables| each().try_for_each(|(case, seed)| tables.add(case, seed, rows)))
+            };
+            let (case, seed) = replications[first];
+            let threads = options.threads;
             let outcome = if let Some(on) = on {
                 let ended = || Diagnostic::input("what was measured cannot be written");
                 let mut measured = |rows: Rows<'_>| measured(rows).map_err(|Failed| ended());
                 on(case, seed, &watch.stop, progress, &mut measured).map_err(fail)
-            } else if worker::users_code(case).is_empty() {
-                replication::run(case, seed, options.threads, &watch.stop, progress, measured)
             } else {
-                worker::run(case, seed, &watch.stop, progress, measured).map_err(|e| fail(no_worker(&e)))?
+                simulated(case, seed, threads, &watch.stop, progress, measured)
+                    .map_err(|e| fail(no_worker(&e)))?
             }?;
-            died.fetch_or(outcome.died.is_some(), Ordering::Relaxed);
-            write(&mut |tables| tables.end(case, seed, &outcome))?;
-            let _ = outcomes[i].set(outcome); // each is run once
-            let _ = tell.send(i); // nobody listens any more if something could not be written
+            write(&mut |tables| each().try_for_each(|(case, seed)| tables.end(case, seed, &outcome)))?;
+            let keep = |place: usize, outcome: Outcome| {
+                died_of(place).fetch_or(outcome.died.is_some(), Ordering::Relaxed);
+                let _ = outcomes[place].set(outcome); // each is run once
+                let _ = tell.send(place); // nobody listens any more if something could not be written
+            };
+            let (last, others) = group.split_last().expect("a group has a first");
+            others.iter().for_each(|&place| keep(place, outcome.clone()));
+            keep(*last, outcome);
         }
     };
     let (tell, told) = mpsc::channel();
     std::thread::scope(|scope| {
-        for _ in 0..options.parallel.clamp(1, places.len().max(1)) {
+        for _ in 0..options.parallel.clamp(1, groups.len().max(1)) {
             let (tell, work) = (tell.clone(), &work);
             scope.spawn(move || {
                 if work(&tell).is_err() {
@@ -350,27 +378,56 @@ fn simulate(
             });
         }
         drop(tell);
-        let mut keep_readable = || -> Result<(), Failed> {
-            let mut told_at = clock();
-            loop {
-                match told.recv_timeout(REFRESH) {
-                    Ok(place) => ended(place),
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                }
-                watch.save_added().map_err(fail)?;
-                write(&mut Tables::refresh)?;
-                if told_at.elapsed() >= REFRESH {
-                    told_at = clock();
-                    watch.tell();
-                }
-            }
+        let mut save = || -> Result<(), Failed> {
+            watch.save_added().map_err(fail)?;
+            write(&mut Tables::refresh)
         };
-        if keep_readable().is_err() {
+        let kept = keep_readable(&told, watch, &mut ended, &mut save);
+        if kept.is_err() {
             watch.stop.store(true, Ordering::Relaxed);
         }
     });
     failure.into_inner().expect("no holder of the lock panics").map_or(Ok(()), Err)
+}
+
+/// Until all threads are done, tells what has `ended`, and lets `save` write what is known.
+fn keep_readable(
+    told: &mpsc::Receiver<usize>,
+    watch: &Watch,
+    ended: &mut dyn FnMut(usize),
+    save: &mut dyn FnMut() -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let mut told_at = clock();
+    loop {
+        match told.recv_timeout(REFRESH) {
+            Ok(place) => ended(place),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+        save()?;
+        if told_at.elapsed() >= REFRESH {
+            told_at = clock();
+            watch.tell();
+        }
+    }
+}
+
+/// Runs a case under a seed: here, or in a separate process if it has a user's code.
+///
+/// # Errors
+/// If no process can be started; errors of `measured`.
+pub(crate) fn simulated<E>(
+    case: &Case,
+    seed: u64,
+    threads: usize,
+    stop: &AtomicBool,
+    progress: &Progress,
+    measured: impl FnMut(Rows) -> Result<(), E>,
+) -> io::Result<Result<Outcome, E>> {
+    match worker::users_code(case).is_empty() {
+        true => Ok(replication::run(case, seed, threads, stop, progress, measured)),
+        false => worker::run(case, seed, stop, progress, measured),
+    }
 }
 
 /// The error if the system does not start a process for a user's controller.

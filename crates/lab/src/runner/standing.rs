@@ -25,10 +25,13 @@ pub struct Standing {
     pub undecided: Vec<String>,
 }
 
+/// Of less than this share nothing is told about the rest.
+const LEAST: f64 = 0.0005;
+
 impl Standing {
     /// Seconds until the run ends, after `elapsed` of them; `None` if that is not known.
     pub fn left(&self, elapsed: f64) -> Option<f64> {
-        (self.known && self.share > 0.01).then(|| elapsed * (1.0 - self.share) / self.share)
+        (self.known && self.share > LEAST).then(|| elapsed * (1.0 - self.share) / self.share)
     }
 }
 
@@ -83,7 +86,7 @@ impl Watch {
 
 /// The progress of a replication, 0 to 1: by its bytes or by its time, whichever is further, because it ends with
 /// the first of the two. `None` if neither is known, or if it has not begun.
-fn share(p: &Progress) -> Option<f64> {
+pub(crate) fn share(p: &Progress) -> Option<f64> {
     // What is to be carried is a mean, and segments that were sent twice arrive twice.
     let part = |done: &AtomicU64, all: &AtomicU64| match all.load(Ordering::Relaxed) {
         0 => None,

@@ -169,20 +169,23 @@ impl Watch {
             .map(|(case, seed)| (format!("{} seed {seed}", case.label()), Progress::default()))
             .collect();
         let schemes: IndexSet<String> = plan.cases.iter().map(Case::scheme_label).collect();
-        let places = (0..plan.cases.len() * options.replications.least() as usize).collect();
         Ok(Self {
             replications,
             schemes: schemes.into_iter().collect(),
-            planned: Mutex::new(Planned { places, undecided: Vec::new() }),
+            planned: Mutex::default(),
             stop: AtomicBool::new(false),
             folder: Mutex::default(),
         })
     }
 
-    /// Adds replications to run, for these claims.
-    pub(super) fn plan(&self, places: &[usize], undecided: &[Undecided]) {
+    /// Adds replications to compute.
+    pub(super) fn plan(&self, places: impl Iterator<Item = usize>) {
+        self.planned.lock().expect("no holder of the lock panics").places.extend(places);
+    }
+
+    /// From now on the run continues for these claims.
+    pub(super) fn ask(&self, undecided: &[Undecided]) {
         let mut planned = self.planned.lock().expect("no holder of the lock panics");
-        planned.places.extend(places);
         planned.undecided = undecided.iter().map(|own| own.claim.clone()).collect();
         planned.undecided.dedup();
     }

@@ -36,6 +36,10 @@ fn notes(workload: &str) -> Vec<String> {
 }
 
 fn of(text: &str) -> Vec<String> {
+    under(1, text)
+}
+
+fn under(seeds: u32, text: &str) -> Vec<String> {
     let dir = TempDir::new().expect("a temporary folder");
     let file = dir.path().join("t.toml");
     fs::write(&file, text).expect("written");
@@ -45,7 +49,7 @@ fn of(text: &str) -> Vec<String> {
     let options = Options {
         profile: Profile::Full,
         seed: 1,
-        replications: 1.into(),
+        replications: seeds.into(),
         parallel: 1,
         threads: 1,
         out: Some(dir.path().join("run")),
@@ -107,4 +111,42 @@ fn a_mechanism_that_did_nothing_is_told_and_one_that_acted_is_not() {
     assert!(is_told("concurrency tuning"), "{idle:?}");
     // An ACK that its receiver delays for longer than two round trips makes a path SLOW even here.
     assert!(!is_told("traffic shifting"), "{idle:?}");
+}
+
+#[test]
+fn flows_that_waited_for_a_lost_handshake_are_told() {
+    let full = FABRIC.replace("queue = \"100pkt\"", "queue = \"4pkt\"").replace("20pkt", "3pkt");
+    let with = full.replace("handshake = false", "handshake = true");
+    let is_told = |note: &String| note.contains("handshakes were lost") && note.contains("`rto_initial`, 1s");
+    let told = of(&format!("{with}{CROWD}"));
+    assert!(told.iter().any(is_told), "{told:?}");
+    let none = of(&format!("{full}{CROWD}"));
+    assert!(none.iter().all(|note| !note.contains("handshakes were lost")), "{none:?}");
+}
+
+/// 140 flows to one host at the same time.
+const CROWD: &str = "[workloads.w]\npattern = \"incast\"\nservers = 7\nconnections = 20\nsize = \"10kB\"\n";
+
+#[test]
+fn flows_of_a_slice_that_the_end_cuts_off_are_told() {
+    let slice = "[measure.slices]\nsmall = { size = \"up to 100kB\" }\n[workloads.w]\npattern = \"poisson\"\n\
+                 size = \"100kB\"\nload = 0.9\nload_on = \"access\"\n";
+    let cut = of(&format!("{FABRIC}{slice}duration = \"2ms\"\n"));
+    let note =
+        cut.iter().find(|note| note.starts_with("the slice small: ")).unwrap_or_else(|| panic!("{cut:?}"));
+    assert!(note.contains(" under dctcp-1 w") && note.contains("without `duration`"), "{note}");
+    let whole = of(&format!("{FABRIC}{slice}flows = 50\n"));
+    assert!(whole.iter().all(|note| !note.contains("slice small")), "{whole:?}");
+}
+
+#[test]
+fn an_interval_larger_than_its_value_is_told() {
+    let table = "[measure]\ntable = [\"fct_p99_s\", \"timeouts\"]\n[workloads.w]\npattern = \"poisson\"\n\
+                 load = 0.3\nload_on = \"access\"\nflows = 20\n";
+    let told = under(2, &format!("{FABRIC}{table}size = [\"1kB\", \"10MB\"]\n"));
+    let is_told = |note: &String| note.starts_with("±95 % of fct_p99_s is larger than its value in ");
+    assert!(told.iter().any(is_told), "{told:?}");
+    assert!(told.iter().any(|note| note.contains("`tresse show RUN --by seed`")), "{told:?}");
+    let alike = under(2, &format!("{FABRIC}{table}size = \"1kB\"\n"));
+    assert!(alike.iter().all(|note| !note.contains("larger than its value")), "{alike:?}");
 }

@@ -21,6 +21,7 @@ mod reading;
 mod recovery;
 mod rounds;
 mod samples;
+mod shared;
 mod slices;
 mod stopping_rule;
 mod telemetry;

@@ -39,7 +39,9 @@ fn one(experiment: &Experiment, cases: &[Case], is_as_written: bool, figure: &Fi
         let own: IndexSet<&str> = own.chain(axes.clone()).chain(PARTS).collect();
         let all = own.into_iter().chain(others.iter().copied());
         // A setting may have made one value of the list that was an axis.
-        if is_as_written { known("dimension", name, all).map_err(|e| Wrong::key(key, e)) } else { Ok(()) }
+        let list = "a key is one, by its own name, if it has a list of values, as in `mark = [\"10pkt\", \"20pkt\"]`";
+        let wrong = |e: String| Wrong::key(key, format!("{e}; {list}"));
+        if is_as_written { known("dimension", name, all).map_err(wrong) } else { Ok(()) }
     };
     let has = |needs: Needs| if is_as_written { has(experiment, cases, needs) } else { Ok(()) };
     let needed = |key: &'static str, value: &Option<String>, of: &str| {

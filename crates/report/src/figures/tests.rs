@@ -62,6 +62,7 @@ fn what_there_is_not_is_told_with_its_place() {
         ("chart = \"cdf\"\nx = \"jct_s\"", "no pattern has jobs"),
         ("chart = \"time\"\ny = \"cwnd_pkts\"", "it needs `[measure] samples = \"10ms\"`"),
         ("chart = \"bars\"\nx = \"shceme\"\ny = \"flows\"", "did you mean `scheme`?"),
+        ("chart = \"bars\"\nx = \"mark\"\ny = \"flows\"", "by its own name, if it has a list of values"),
         ("chart = \"bars\"\nx = \"scheme\"\ny = \"goodput\"", "there is no metric `goodput`"),
         ("chart = \"cdf\"\nx = \"fct_s\"\nwhere = { pattern = \"pairs\" }", "did you mean `pair`?"),
         ("chart = \"cdf\"\nx = \"fct_s\"\nwhere = { queue = [] }", "expected a value, or a list of values"),

@@ -14,7 +14,7 @@ use tresse_workload::Start;
 use crate::record::flow::{Begun, Flow};
 
 /// The numbers of a flow.
-const NUMBERS: usize = 28;
+const NUMBERS: usize = 29;
 
 type Row = [u64; NUMBERS];
 
@@ -166,6 +166,7 @@ fn row(flow: &Flow) -> Row {
         c.retransmissions,
         c.reinjections,
         c.timeouts,
+        c.handshake_timeouts,
         c.recoveries,
         c.mark_cuts,
         c.marks,
@@ -198,6 +199,7 @@ fn flow(row: &Row) -> Flow {
         retransmissions,
         reinjections,
         timeouts,
+        handshake_timeouts,
         recoveries,
         mark_cuts,
         marks,
@@ -211,6 +213,7 @@ fn flow(row: &Row) -> Flow {
         retransmissions,
         reinjections,
         timeouts,
+        handshake_timeouts,
         recoveries,
         mark_cuts,
         marks,
@@ -271,13 +274,14 @@ mod tests {
             deadline: Some(number()).filter(|n| n % 3 > 0),
         };
         let member = Member { bound_scheme: number() as usize, group: number() as usize };
-        let mut counters = [0; 10];
+        let mut counters = [0; 11];
         counters.fill_with(&mut number);
         let [
             sent,
             retransmissions,
             reinjections,
             timeouts,
+            handshake_timeouts,
             recoveries,
             mark_cuts,
             marks,
@@ -303,6 +307,7 @@ mod tests {
                     retransmissions,
                     reinjections,
                     timeouts,
+                    handshake_timeouts,
                     recoveries,
                     mark_cuts,
                     marks,

@@ -129,6 +129,12 @@ impl Row for FlowRow {
             get: U64(|row| row.flow.record.counters.timeouts),
         },
         Column {
+            name: "handshake_timeouts",
+            unit: "",
+            meaning: "packets of handshakes that were lost and sent again: the first SYN after `rto_initial`",
+            get: U64(|row| row.flow.record.counters.handshake_timeouts),
+        },
+        Column {
             name: "recoveries",
             unit: "",
             meaning: "fast recoveries",

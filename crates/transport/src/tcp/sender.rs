@@ -227,6 +227,7 @@ impl Sender {
         {
             (h.due, h.deadline) = (true, NEVER);
             s.rtt.back_off();
+            s.counters.handshake_timeouts += 1;
         }
     }
 

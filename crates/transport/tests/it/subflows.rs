@@ -162,3 +162,17 @@ fn a_handshake_tells_the_rtt_and_a_closed_one_ends() {
     assert!(!sender.is_open(1));
     assert_eq!(sender.deadline(1), tresse_units::NEVER);
 }
+
+#[test]
+fn a_lost_packet_of_a_handshake_is_counted_and_is_no_timeout() {
+    let config = Config { handshake: true, rto_initial: SECOND, rto_min: MILLISECOND, ..narrow() };
+    let mut sender = Sender::new(config, scheme("reno"), 0, 1_000_000);
+    sender.open(3);
+    poll(&mut sender, 0);
+    assert_eq!(sender.deadline(0), SECOND, "whatever the least timeout is");
+    sender.handle_timeout(SECOND, 0);
+    assert_eq!(poll(&mut sender, SECOND).len(), 1, "it is sent again");
+    assert!(sender.handle_handshake(SECOND + MILLISECOND, 0, Step::SynAck, SECOND));
+    let counters = sender.counters(0);
+    assert_eq!((counters.handshake_timeouts, counters.timeouts), (1, 0));
+}

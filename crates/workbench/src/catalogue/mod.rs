@@ -23,6 +23,7 @@ use serde_json::{Map, Value, json};
 use tresse_balancers::Balancer;
 use tresse_experiment::plan::presets;
 use tresse_experiment::read::{built_in, paper_networks};
+use tresse_experiment::schema::metrics::{METRICS, WINDOW_METRICS};
 use tresse_fabric::balancers;
 
 use crate::failure::Failure;
@@ -196,6 +197,7 @@ const PAGES: &[Page] = &[
     page!(Topics, "replications", "Law, Simulation Modeling and Analysis §9.4.1", part of "axes"),
     page!(Topics, "optimum", "THESIS §2.3, XMP §2.1"),
     page!(Topics, "results", ""),
+    page!(Topics, "slices", "", part of "results"),
     Page { kind: Kind::Topics, name: "metrics", source: "", text: metrics },
     page!(Topics, "inert", "", part of "measurement"),
     page!(Topics, "measurement", "", part of "measurement"),
@@ -207,6 +209,37 @@ const PAGES: &[Page] = &[
     page!(Topics, "import", "Broadcom/csg-htsim; alibaba-edu/High-Precision-Congestion-Control"),
     page!(Topics, "exit-codes", ""),
 ];
+
+/// Files of `docs/explain` that are not pages themselves: their parts are.
+const WHOLE: [(&str, &str); 7] = [
+    ("path-managers", include_str!("../../../../docs/explain/path-managers.md")),
+    ("patterns", include_str!("../../../../docs/explain/patterns.md")),
+    ("ports", include_str!("../../../../docs/explain/ports.md")),
+    ("routing", include_str!("../../../../docs/explain/routing.md")),
+    ("schedulers", include_str!("../../../../docs/explain/schedulers.md")),
+    ("topologies", include_str!("../../../../docs/explain/topologies.md")),
+    ("traces", include_str!("../../../../docs/explain/traces.md")),
+];
+
+/// A file whose parts are pages: its title, and what its parts are called.
+fn whole(name: &str) -> Option<String> {
+    let (_, text) = WHOLE.iter().find(|(own, _)| *own == name)?;
+    let mut told = format!("# {}\n\nIts parts:\n", title(text));
+    for part in text.split("<a id=\"").skip(1) {
+        let (name, rest) = part.split_once('"')?;
+        let heading = rest.lines().find(|line| line.starts_with('#')).unwrap_or_default();
+        told += &format!("\n    tresse explain {name}\n        {}", heading.trim_start_matches(['#', ' ']));
+    }
+    Some(told + "\n")
+}
+
+/// The parts of a kind that is listed, by their names.
+fn kind(name: &str) -> Option<String> {
+    let kind = Kind::LISTED.into_iter().find(|kind| kind.name() == name)?;
+    let part = |entry: &Entry| format!("\n    tresse explain {}\n        {}", entry.name, entry.title);
+    let parts: String = list(kind).iter().map(part).collect();
+    Some(format!("# {name}: {}\n{parts}\n", kind.meaning()))
+}
 
 /// A line of `tresse list`.
 #[derive(Debug, Clone, Serialize)]
@@ -287,7 +320,8 @@ pub fn explained(name: &str) -> Result<String, Failure> {
     let named = search::spellings(name).iter().find_map(|spelling| explain(spelling));
     named.or_else(|| search::about(name)).ok_or_else(|| {
         let names = names();
-        let hint = tresse_experiment::did_you_mean(name, names.iter().map(String::as_str));
+        let metrics = METRICS.iter().chain(WINDOW_METRICS).map(|row| row.name);
+        let hint = tresse_experiment::did_you_mean(name, names.iter().map(String::as_str).chain(metrics));
         Failure::Input(format!("nothing is called `{name}`{hint}\n\nhint: `tresse explain` lists every name"))
     })
 }
@@ -309,10 +343,14 @@ pub fn explain(name: &str) -> Option<String> {
     }
     let page = if presets::ALL.iter().any(|p| p.name == name) { "holnet" } else { name };
     if let Some(p) = PAGES.iter().find(|p| p.name == page) {
-        return Some((p.text)().to_owned());
+        let is_shown = |line: &&str| !line.starts_with("<a id=");
+        return Some((p.text)().split_inclusive('\n').filter(is_shown).collect());
     }
     if let Some(network) = paper_networks::find(name) {
         return Some(network.page());
+    }
+    if let Some(text) = whole(name).or_else(|| kind(name)) {
+        return Some(text);
     }
     built_in::find(name).map(|(own, text)| {
         // The first line is for editors; its path is right in the file's own folder only.

@@ -69,7 +69,8 @@ fn keys(word: &str) -> Vec<Line> {
         walk(&schema, &schema, "", &mut Vec::new(), &mut all);
         all
     });
-    let spellings = spellings(word);
+    // In a symbol such as K, case matters: `fabric.k` is something else.
+    let spellings = if is_symbol(word) { vec![word.to_owned()] } else { spellings(word) };
     // The name of a scheme or a workload may be left out, or any may stand there: `schemes.xmp.subflows`.
     let ends_so = |path: &[&str], own: &[&str]| {
         let end = path.len().checked_sub(own.len()).map(|start| &path[start..]);
@@ -196,10 +197,13 @@ fn best_section(name: &str, text: &str, word: &str) -> Option<Hit> {
             line = Some((own, 0));
         }
         if found > 0 {
-            // `word` as a name, at the beginning of a line, is its definition; in a table it may be a parameter.
+            // `word` as a name, at the beginning of a line, is its definition; in a table it may be a parameter. A symbol
+            // in brackets is one too: "than `mark` (K)".
             let start = own.trim_start_matches(['-', ' ', '*', '`']);
+            let is_defined = is_symbol(word) && own.contains(&format!("({word})"));
+            let defined = if is_defined { 40 } else { 0 };
             let worth = found + if starts_with_word(start, word) { 10 } else { 0 };
-            score += worth.min(12);
+            score += worth.min(12) + defined;
             if line.is_none_or(|(_, before)| worth > before) {
                 line = Some((own, worth));
             }
@@ -222,7 +226,12 @@ fn starts_with_word(text: &str, word: &str) -> bool {
         && !text[word.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
 }
 
-/// How often a text has a word, also in the plural. Short ones are symbols, in which case matters.
+/// Whether a word is a symbol such as K, in which case matters.
+fn is_symbol(word: &str) -> bool {
+    word.chars().count() <= 2
+}
+
+/// How often a text has a word, also in the plural.
 fn count(text: &str, word: &str) -> usize {
     let (text, word) = match word.chars().count() {
         0..=2 => (text.to_owned(), word.to_owned()),
@@ -241,6 +250,14 @@ fn count(text: &str, word: &str) -> usize {
 mod tests {
     use super::*;
     use crate::catalogue::explained;
+
+    #[test]
+    fn a_symbol_leads_to_its_definition_first() {
+        let text = explained("K").expect("pages");
+        let (_, pages) = text.split_once("\npages\n").unwrap_or_else(|| panic!("{text}"));
+        assert!(pages.trim_start().starts_with("tresse explain marking\n"), "{text}");
+        assert!(!text.contains("fabric.k"), "{text}");
+    }
 
     /// Words that users typed, and what must be offered.
     #[test]
@@ -287,6 +304,10 @@ mod tests {
             ("background", "\n    tresse explain "),
             ("deficit round robin", "tresse explain classes"),
             ("p99", "fct_p99_s"),
+            ("slices", "small-web = {"),
+            ("path-managers", "tresse explain opn"),
+            ("controllers", "tresse explain xmp\n"),
+            ("linux", "tresse explain hosts"),
         ] {
             let text = explained(word).unwrap_or_else(|e| panic!("{word}: {e:?}"));
             assert!(text.contains(expected), "{word}: no {expected} in\n{text}");
@@ -304,6 +325,8 @@ mod tests {
     fn what_nothing_explains_is_an_error_with_the_nearest_name() {
         let error = format!("{:?}", explained("xpm").expect_err("nothing"));
         assert!(error.contains("nothing is called `xpm`") && error.contains("did you mean `xmp`"), "{error}");
+        let metric = format!("{:?}", explained("fct_p95_s").expect_err("no metric"));
+        assert!(metric.contains("`fct_p99_s`"), "{metric}");
     }
 
     #[test]

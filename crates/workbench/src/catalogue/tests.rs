@@ -46,3 +46,15 @@ fn the_page_of_results_names_the_others() {
         assert!(explain(topic).is_some(), "{topic}");
     }
 }
+
+#[test]
+fn every_file_of_the_topics_has_a_name() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/explain");
+    let files = std::fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("a file").path());
+    let mut names: Vec<String> =
+        files.map(|file| file.file_stem().expect("a name").to_string_lossy().into_owned()).collect();
+    names.extend(Kind::LISTED.map(|kind| kind.name().to_owned()));
+    for name in names {
+        assert!(explain(&name).is_some_and(|text| text.starts_with("# ")), "{name}");
+    }
+}
