@@ -46,12 +46,7 @@ impl Wires {
     ///
     /// # Errors
     /// If packets would not take its paths.
-    pub fn add_flow(
-        &self,
-        spec: &FlowSpec,
-        port: u16,
-        hosts: u32,
-    ) -> Result<(Time, Option<Places>), String> {
+    pub fn add_flow(&self, spec: &FlowSpec, port: u16, hosts: u32) -> Result<(Time, Option<Places>), String> {
         match self {
             Self::Emulated(emulator) => Ok((
                 emulator.with(|switch| {

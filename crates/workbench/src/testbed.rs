@@ -125,7 +125,8 @@ pub(crate) fn real(
                 tresse_testbed::run(case, seed, how, stop, progress, measured, told)
             };
             let switch = Some(switch).filter(|switch| *switch != SwitchKind::Emulated);
-            let testbed = Testbed { scale: scale.to_string(), switch: switch.map(|switch| switch.to_string()) };
+            let testbed =
+                Testbed { scale: scale.to_string(), switch: switch.map(|switch| switch.to_string()) };
             Ok(tresse_reproduction::run_on(&loaded, &plan, &options, &watch, testbed, on)?)
         }
     });

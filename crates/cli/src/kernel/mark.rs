@@ -241,7 +241,11 @@ mod tests {
     #[test]
     fn k_is_rate_times_rtt_times_lambda_and_two_frames_at_least() {
         let k = |rate: &str, rtt: &str, factor: &str| {
-            of_rtt(rate.parse().expect("a rate"), rtt.parse().expect("a time"), lambda(factor).expect("a factor"))
+            of_rtt(
+                rate.parse().expect("a rate"),
+                rtt.parse().expect("a time"),
+                lambda(factor).expect("a factor"),
+            )
         };
         assert_eq!(k("10Gbps", "200us", "0.17"), Length::Bytes(42_500));
         assert_eq!(k("10Gbps", "200us", "1"), Length::Bytes(250_000));

@@ -143,7 +143,10 @@ pub fn tell(truth: &Truth) {
         )
     });
     let what = if late.is_some() { "fabric" } else { switch };
-    let idle = truth.cpu_idle.filter(|_| late.is_none()).map(|idle| format!(", processor {:.0} % idle", 100.0 * idle));
+    let idle = truth
+        .cpu_idle
+        .filter(|_| late.is_none())
+        .map(|idle| format!(", processor {:.0} % idle", 100.0 * idle));
     eprintln!(
         "{what}, {case}, seed {seed}: {packets} packets, {:.0} a second{}{}",
         truth.packets_per_s,

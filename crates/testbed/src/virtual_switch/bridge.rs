@@ -16,7 +16,8 @@ pub(super) fn build(namespace: &Namespace, layout: &Layout) -> Result<(), Error>
     for (number, port) in (0..).zip(&layout.ports).filter(|(_, port)| port.ends[0] >= layout.nics) {
         let (own, bridge) = (interface(number), bridge_name(port.ends[0]));
         let _ = write!(lines, "link set {own} master {bridge}\n");
-        let _ = write!(entries, "link set dev {own} learning off flood off mcast_flood off bcast_flood off\n");
+        let _ =
+            write!(entries, "link set dev {own} learning off flood off mcast_flood off bcast_flood off\n");
     }
     for (_, nic, port) in layout.entries() {
         let _ = write!(entries, "fdb add {} dev {} master static\n", mac(nic), interface(port));

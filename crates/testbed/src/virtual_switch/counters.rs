@@ -135,9 +135,11 @@ mod tests {
 
     #[test]
     fn a_port_has_what_its_link_and_its_queue_have_counted() {
-        let links = r#"[{"ifname":"p0","stats64":{"rx":{"bytes":1},"tx":{"bytes":3028,"packets":2,"errors":0,"dropped":1}}},
+        let links = r#"[
+            {"ifname":"p0","stats64":{"rx":{"bytes":1},"tx":{"bytes":3028,"packets":2,"errors":0,"dropped":1}}},
             {"ifname":"p1","stats64":{"tx":{"bytes":0,"packets":0,"dropped":0}}}]"#;
-        let queues = r#"[{"kind":"htb","handle":"1:","dev":"p0","root":true,"bytes":3028,"packets":2,"drops":7,"qlen":5},
+        let queues = r#"[
+            {"kind":"htb","handle":"1:","dev":"p0","root":true,"bytes":3028,"packets":2,"drops":7,"qlen":5},
             {"kind":"pfifo","handle":"10:","dev":"p0","parent":"1:1","drops":7,"qlen":5},
             {"kind":"noqueue","dev":"p1","root":true}]"#;
         let mut readings = Readings::default();

@@ -73,7 +73,9 @@ impl Layout {
         let wrong = |why: String| Err(Error(format!("{}: {why}", case.label())));
         let (setting, topology) = (&case.setting, &case.setting.fabric);
         if let Some(what) = setting.options.beyond_queues() {
-            return wrong(format!("the kernel's switches have queues with a limit and a threshold, not {what}"));
+            return wrong(format!(
+                "the kernel's switches have queues with a limit and a threshold, not {what}"
+            ));
         }
         if !setting.changes.is_empty() {
             return wrong("`[[changes]]` need the emulated fabric: leave out `--switch`".to_owned());
@@ -87,7 +89,8 @@ impl Layout {
             if config.non_ect != NonEct::Queue && config.mark != Threshold::UNLIMITED {
                 return wrong("a marker drops nothing: leave out `non_ect`".to_owned());
             }
-            let Some(back) = topology.network.ends.iter().position(|other| *other == [ends[1], ends[0]]) else {
+            let Some(back) = topology.network.ends.iter().position(|other| *other == [ends[1], ends[0]])
+            else {
                 return wrong("a link has two directions".to_owned());
             };
             let only = Class { quantum: 1500, limit: config.limit, mark: Mark::above(config.mark) };
@@ -99,7 +102,9 @@ impl Layout {
             let own = &server.classes[..usize::from(server.count)];
             port.classes = own.iter().map(|class| Class::of(class, port.rate)).collect();
         }
-        let shares = |port: &Port| port.classes.iter().filter(|class| matches!(class.mark, Some(Mark::Share(_)))).count();
+        let shares = |port: &Port| {
+            port.classes.iter().filter(|class| matches!(class.mark, Some(Mark::Share(_)))).count()
+        };
         if ports.iter().any(|port| ![0, port.classes.len()].contains(&shares(port))) {
             return wrong("either all classes mark at their `share` or none".to_owned());
         }

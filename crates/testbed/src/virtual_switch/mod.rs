@@ -42,8 +42,8 @@ use crate::namespace::{self, Error, Namespace};
 use counters::Readings;
 pub(crate) use layout::Layout;
 use layout::{Class, Mark, Port};
-pub(crate) use ovs::clean;
 use ovs::Ovs;
+pub(crate) use ovs::clean;
 
 /// What moves packets between hosts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -183,25 +183,33 @@ impl VirtualSwitch {
             for (from, to) in [(&tap, &port), (&port, &tap)] {
                 let _ = write!(
                     redirects,
-                    "filter add dev {from} ingress protocol all u32 match u32 0 0 action mirred egress redirect dev {to}\n"
+                    "filter add dev {from} ingress protocol all u32 match u32 0 0 action mirred egress redirect \
+                     dev {to}\n"
                 );
             }
             for number in 0..self.numbers {
                 let own = address(host, i * self.numbers + number);
-                let _ = write!(theirs, "address add {own}/32 dev eth{i}\nrule add from {own} lookup {}\n", 100 + i);
+                let _ = write!(
+                    theirs,
+                    "address add {own}/32 dev eth{i}\nrule add from {own} lookup {}\n",
+                    100 + i
+                );
             }
-            let route = format!("default dev eth{i} src {} rto_min {rto_min}ms", address(host, i * self.numbers));
+            let route =
+                format!("default dev eth{i} src {} rto_min {rto_min}ms", address(host, i * self.numbers));
             let _ = write!(theirs, "route add {route} table {}\n", 100 + i);
             if i == 0 {
                 let _ = write!(theirs, "route add {route}\n");
             }
             for (other, address) in self.others(host, hosts) {
-                let _ = write!(theirs, "neigh add {address} lladdr {} dev eth{i} nud permanent\n", mac(other));
+                let _ =
+                    write!(theirs, "neigh add {address} lladdr {} dev eth{i} nud permanent\n", mac(other));
             }
         }
         self.namespace.ip(&ours)?;
         // The marker's and the filters' place: on the port, it may be there already.
-        let places: String = (0..each).map(|i| format!("qdisc add dev t{} clsact\n", host * each + i)).collect();
+        let places: String =
+            (0..each).map(|i| format!("qdisc add dev t{} clsact\n", host * each + i)).collect();
         self.namespace.batch("tc", &places)?;
         self.namespace.batch("tc", &redirects)?;
         for i in 0..each {
@@ -240,7 +248,9 @@ impl VirtualSwitch {
                     let start = |ports: &[u32]| self.layout.ports[ports[0] as usize].ends[0];
                     let [from, to] = [start(&path.there), start(&path.back)];
                     if path.there[..] != self.layout.route(from, to)[..] {
-                        return Err("its path is not the shortest, which is the one that a bridge takes".to_owned());
+                        return Err(
+                            "its path is not the shortest, which is the one that a bridge takes".to_owned()
+                        );
                     }
                     nics.push(pair(from, to));
                 }
@@ -426,14 +436,16 @@ fn queues(layout: &Layout, scale: Scale) -> String {
             };
             let _ = write!(
                 lines,
-                "class add dev {name} parent 1:1 classid 1:{class:x} htb rate {share}bit ceil {rate}bit {burst} quantum \
+                "class add dev {name} parent 1:1 classid 1:{class:x} htb rate {share}bit ceil {rate}bit {burst} \
+                 quantum \
                  {quantum}\n\
                  qdisc add dev {name} parent 1:{class:x} handle {class:x}: {limit}\n"
             );
             if class > FIRST {
                 let _ = write!(
                     lines,
-                    "filter add dev {name} parent 1: protocol ip prio 1 u32 match ip tos {:#x} 0xfc flowid 1:{class:x}\n",
+                    "filter add dev {name} parent 1: protocol ip prio 1 u32 match ip tos {:#x} 0xfc flowid \
+                     1:{class:x}\n",
                     (class - FIRST) << 2
                 );
             }
@@ -464,7 +476,8 @@ pub(crate) fn lacks(kind: SwitchKind) -> Option<String> {
     }
     match Namespace::create("probe") {
         Ok(probe) => {
-            let mut needed: Vec<_> = NEEDED.into_iter().filter(|own| kind == SwitchKind::Bridge || !own.bridge).collect();
+            let mut needed: Vec<_> =
+                NEEDED.into_iter().filter(|own| kind == SwitchKind::Bridge || !own.bridge).collect();
             needed.drain(..).find_map(|own| own.lacks(&probe))
         }
         Err(error) => Some(error.to_string()),
@@ -488,7 +501,12 @@ const NEEDED: [Needed; 5] = [
         command: "link add p0 type veth peer name p1",
         bridge: false,
     },
-    Needed { what: "bridges (CONFIG_BRIDGE)", program: "ip", command: "link add n0 type bridge", bridge: true },
+    Needed {
+        what: "bridges (CONFIG_BRIDGE)",
+        program: "ip",
+        command: "link add n0 type bridge",
+        bridge: true,
+    },
     Needed {
         what: "the queueing discipline HTB (CONFIG_NET_SCH_HTB)",
         program: "tc",
@@ -532,12 +550,10 @@ mod tests {
     fn a_subflow_leaves_and_arrives_by_the_interfaces_of_its_path() {
         // Two interfaces on each side, four paths, eight addresses an interface.
         let places = Places { nics: vec![[0, 0], [1, 1], [0, 1], [1, 0]], remotes: 1, numbers: 8 };
-        assert_eq!((0..4).map(|local| places.numbers(local, 0)).collect::<Vec<_>>(), [
-            [0, 0],
-            [9, 8],
-            [2, 8],
-            [11, 0]
-        ]);
+        assert_eq!(
+            (0..4).map(|local| places.numbers(local, 0)).collect::<Vec<_>>(),
+            [[0, 0], [9, 8], [2, 8], [11, 0]]
+        );
         // Switches decide: source and destination are chosen by themselves.
         let forwarded = Places { nics: vec![[0, 0], [0, 1], [1, 0], [1, 1]], remotes: 2, numbers: 2 };
         assert_eq!(forwarded.numbers(1, 1), [3, 2]);

@@ -143,10 +143,8 @@ fn bridges(layout: &Layout, datapath: &str) -> Vec<String> {
     let mut lines = String::new();
     for node in layout.nics..layout.nodes {
         let name = bridge_name(node);
-        let _ = write!(
-            lines,
-            " -- add-br {name} -- set bridge {name} datapath_type={datapath} fail_mode=secure"
-        );
+        let _ =
+            write!(lines, " -- add-br {name} -- set bridge {name} datapath_type={datapath} fail_mode=secure");
     }
     for (port, own) in (0..).zip(&layout.ports).filter(|(_, port)| port.ends[0] >= layout.nics) {
         let (interface, bridge) = (interface(port), bridge_name(own.ends[0]));

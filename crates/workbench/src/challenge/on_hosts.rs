@@ -210,7 +210,13 @@ impl Trial {
             ..Options::default()
         };
         let both = (Arc::new(self.loaded.clone()), self.plan.clone());
-        let (report, truths) = testbed::real(both, options, (agent(), scale, SwitchKind::Emulated), interrupt, &progress::none())?;
+        let (report, truths) = testbed::real(
+            both,
+            options,
+            (agent(), scale, SwitchKind::Emulated),
+            interrupt,
+            &progress::none(),
+        )?;
         if interrupt.asked() {
             return Err(Failure::Interrupted);
         }

@@ -124,7 +124,8 @@ pub fn run(
     }
     let scale = request.scale.unwrap_or_else(|| Scale::for_load(slowdown(&simulated), 1.0));
     tell(format!("simulated: {:.0} packets a second; real hosts: --scale {scale}", load(&simulated)));
-    let (real, truths) = testbed::real((loaded, plan), real, (agent, scale, SwitchKind::Emulated), interrupt, progress)?;
+    let (real, truths) =
+        testbed::real((loaded, plan), real, (agent, scale, SwitchKind::Emulated), interrupt, progress)?;
     if interrupt.asked() {
         return Err(Failure::Interrupted);
     }
