@@ -143,8 +143,9 @@ mod tests {
             {"kind":"pfifo","handle":"10:","dev":"p0","parent":"1:1","drops":7,"qlen":5},
             {"kind":"noqueue","dev":"p1","root":true}]"#;
         let mut readings = Readings::default();
-        let read = |text: &str| serde_json::from_str(text).expect("links");
-        readings.take(&read(links), &serde_json::from_str::<Vec<Queue>>(queues).expect("queues"));
+        let links: Vec<Link> = serde_json::from_str(links).expect("links");
+        let queues: Vec<Queue> = serde_json::from_str(queues).expect("queues");
+        readings.take(&links, &queues);
         let own = Reading { bytes: 3000, packets: 2, drops: 7, marks: 0, waiting: 5 };
         assert_eq!(readings.port("p0"), own);
         assert_eq!(readings.port("p1"), Reading::default());
