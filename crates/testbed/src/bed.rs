@@ -1,4 +1,4 @@
-//! A case's hosts around its fabric.
+//! A case's hosts around its fabric, or around switches of the kernel.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -27,12 +27,14 @@ use crate::cores;
 use crate::emulator::Emulator;
 use crate::namespace::{self, Error, Namespace};
 use crate::switch::Switch;
+use crate::virtual_switch::{self, Layout, SwitchKind, VirtualSwitch};
+use crate::wires::Wires;
 
 /// How long a host's process may take to start.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The MTU of hosts, bytes.
-const MTU: u16 = 1500;
+pub(crate) const MTU: u16 = 1500;
 
 /// The minimum, initial and maximum size of a socket's send buffer, bytes.
 const SENDS: &str = "4096 131072 268435456";
@@ -59,12 +61,15 @@ pub struct Settings<'a> {
     pub program: &'a Command,
     /// The speed of the experiment's time.
     pub scale: Scale,
+    /// What moves packets between hosts.
+    pub switch: SwitchKind,
 }
 
 /// A case's hosts, its fabric, and its controllers in the kernel. All of it is removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Bed {
-    pub emulator: Emulator,
+    // Dropped before the hosts.
+    pub wires: Wires,
     hosts: Vec<Host>,
     /// The hosts' reports, with their numbers.
     pub told: Receiver<(u32, HostReport)>,
@@ -100,15 +105,15 @@ impl Bed {
     /// What the machine lacks, or a part of the case that no testbed can do.
     pub fn new(case: &Case, seed: u64, how: Settings<'_>) -> Result<Self, Error> {
         let count = addresses(case)?;
-        cores::leave();
-        let hosts = case.setting.fabric.hosts();
-        let addresses: Vec<Vec<Ipv4Addr>> =
-            (0..hosts).map(|host| (0..count).map(|number| address(host, number)).collect()).collect();
         let controls = Controls::attach(case)?;
+        let mut building = Building::new(case, seed, how, count)?;
         let (tell, told) = mpsc::channel();
-        let (mut own, mut devices) = (Vec::new(), Vec::new());
-        for (host, addresses) in (0..).zip(&addresses) {
-            let (made, device) = Host::new(host, addresses, case, how)?;
+        let mut own = Vec::new();
+        let hosts = case.setting.fabric.hosts();
+        for host in 0..hosts {
+            let namespace = namespace_of(host, case)?;
+            building.join(&namespace, host, hosts, rto_min(case, how.scale))?;
+            let made = Host::start(namespace, how.program)?;
             let lines = made.socket.try_clone().map_err(|error| Error(error.to_string()))?;
             let tell = tell.clone();
             thread::spawn(move || {
@@ -120,16 +125,12 @@ impl Bed {
                 }
             });
             own.push(made);
-            devices.push(device);
         }
         // Time begins when all of them are ready.
         for _ in 0..hosts {
             told.recv_timeout(PATIENCE).map_err(|_| Error("a host's process did not start".to_owned()))?;
         }
-        let switch = Switch::new(fabric(case, seed), &addresses);
-        let emulator = Emulator::start(switch, devices, how.scale)
-            .map_err(|error| Error(format!("the fabric: {error}")))?;
-        Ok(Self { emulator, hosts: own, told, controls })
+        Ok(Self { wires: building.finish(case, seed, how.scale)?, hosts: own, told, controls })
     }
 
     /// Sends a command to a host.
@@ -153,16 +154,75 @@ impl Bed {
     }
 }
 
-/// Whether a case can run on a testbed.
+/// What is between the hosts, while they join it.
+enum Building {
+    /// The addresses and the devices of the hosts.
+    Emulated(Vec<Vec<Ipv4Addr>>, Vec<SyncDevice>),
+    Virtual(VirtualSwitch),
+}
+
+impl Building {
+    fn new(case: &Case, seed: u64, how: Settings<'_>, count: u32) -> Result<Self, Error> {
+        let all = |host| (0..count).map(|number| address(host, number)).collect();
+        Ok(match how.switch {
+            SwitchKind::Emulated => {
+                cores::leave();
+                Self::Emulated((0..case.setting.fabric.hosts()).map(all).collect(), Vec::new())
+            }
+            kind => Self::Virtual(VirtualSwitch::new(case, seed, kind, how.scale, count)?),
+        })
+    }
+
+    fn join(&mut self, namespace: &Namespace, host: u32, hosts: u32, rto_min: u128) -> Result<(), Error> {
+        match self {
+            Self::Emulated(addresses, devices) => {
+                let own = &addresses[host as usize];
+                devices.push(namespace.join(own, MTU)?);
+                namespace.ip(&format!("route change default dev fabric src {} rto_min {rto_min}ms\n", own[0]))
+            }
+            Self::Virtual(switch) => switch.join(namespace, host, hosts, rto_min),
+        }
+    }
+
+    /// Packets are moved from now on.
+    fn finish(self, case: &Case, seed: u64, scale: Scale) -> Result<Wires, Error> {
+        match self {
+            Self::Emulated(addresses, devices) => {
+                let emulator = Emulator::start(Switch::new(fabric(case, seed), &addresses), devices, scale);
+                Ok(Wires::Emulated(emulator.map_err(|error| Error(format!("the fabric: {error}")))?))
+            }
+            Self::Virtual(switch) => Ok(Wires::Virtual(switch.begin())),
+        }
+    }
+}
+
+/// Whether a case can run on a testbed with this switch.
 ///
 /// # Errors
 /// A part of it that no testbed can do.
-pub fn check(case: &Case) -> Result<(), Error> {
+pub fn check(case: &Case, switch: SwitchKind) -> Result<(), Error> {
     if case.setting.packets.is_some() {
         let why = "packets are only recorded in simulations; on real hosts use tcpdump, without `[measure] packets`";
         return Err(Error(format!("{}: {why}", case.label())));
     }
-    addresses(case).map(drop)
+    let count = addresses(case)?;
+    if switch == SwitchKind::Emulated {
+        return Ok(());
+    }
+    Layout::of(case, 0)?;
+    let each = case.setting.fabric.addresses(0).len() as u32;
+    if each * count > MOST {
+        let why = format!(
+            "{each} interfaces with {count} addresses for paths each, but a host has at most {MOST} addresses"
+        );
+        return Err(Error(format!("{}: {why}", case.label())));
+    }
+    Ok(())
+}
+
+/// What this machine lacks for a testbed with this switch, and how to fix it; `None` if it lacks nothing.
+pub fn lacks(switch: SwitchKind) -> Option<String> {
+    namespace::lacks().or_else(|| virtual_switch::lacks(switch))
 }
 
 /// The most addresses of a host: the last octet.
@@ -206,42 +266,42 @@ fn addresses(case: &Case) -> Result<u32, Error> {
     }
 }
 
+/// The namespace of a host.
+fn namespace_of(host: u32, case: &Case) -> Result<Namespace, Error> {
+    let namespace = Namespace::create(&format!("h{host}"))?;
+    namespace.sysctl("ipv6/conf/all/disable_ipv6", "1")?;
+    namespace.sysctl("mptcp/enabled", "1")?;
+    // The agent opens subflows, as the experiment's path manager decides.
+    namespace.sysctl("mptcp/pm_type", "1")?;
+    // Controllers that need marks have ECN regardless of this.
+    let asks = |own: &BoundScheme| own.transport.ecn && !own.controllers.controller().needs_ecn();
+    let ecn = case.bound_schemes.iter().any(asks);
+    namespace.sysctl("ipv4/tcp_ecn", if ecn { "1" } else { "0" })?;
+    // As in the simulator, no buffer limits a window: if one path has a queue of 400 ms, data from the
+    // other waits for it in the receiver, and the sender keeps it too.
+    // Unless the experiment sets one.
+    let buffer = case.bound_schemes.first().and_then(|own| own.transport.receive_buffer);
+    namespace.sysctl("ipv4/tcp_rmem", &buffer.map_or(RECEIVES.to_owned(), receives))?;
+    namespace.sysctl("ipv4/tcp_wmem", SENDS)?;
+    // A connection must not start with what an earlier one has learnt.
+    namespace.sysctl("ipv4/tcp_no_metrics_save", "1")?;
+    Ok(namespace)
+}
+
+/// The least retransmission timeout of a case's hosts, ms.
+fn rto_min(case: &Case, scale: Scale) -> u128 {
+    let floor = case.bound_schemes.iter().map(|scheme| scheme.transport.rto_min).min().unwrap_or(0);
+    scale.wall(floor).as_millis().max(1)
+}
+
 impl Host {
-    fn new(
-        host: u32,
-        addresses: &[Ipv4Addr],
-        case: &Case,
-        Settings { program, scale }: Settings<'_>,
-    ) -> Result<(Self, SyncDevice), Error> {
-        let namespace = Namespace::create(&format!("h{host}"))?;
-        namespace.sysctl("ipv6/conf/all/disable_ipv6", "1")?;
-        namespace.sysctl("mptcp/enabled", "1")?;
-        // The agent opens subflows, as the experiment's path manager decides.
-        namespace.sysctl("mptcp/pm_type", "1")?;
-        // Controllers that need marks have ECN regardless of this.
-        let asks = |own: &BoundScheme| own.transport.ecn && !own.controllers.controller().needs_ecn();
-        let ecn = case.bound_schemes.iter().any(asks);
-        namespace.sysctl("ipv4/tcp_ecn", if ecn { "1" } else { "0" })?;
-        // As in the simulator, no buffer limits a window: if one path has a queue of 400 ms, data from the
-        // other waits for it in the receiver, and the sender keeps it too.
-        // Unless the experiment sets one.
-        let buffer = case.bound_schemes.first().and_then(|own| own.transport.receive_buffer);
-        namespace.sysctl("ipv4/tcp_rmem", &buffer.map_or(RECEIVES.to_owned(), receives))?;
-        namespace.sysctl("ipv4/tcp_wmem", SENDS)?;
-        // A connection must not start with what an earlier one has learnt.
-        namespace.sysctl("ipv4/tcp_no_metrics_save", "1")?;
-        let device = namespace.join(addresses, MTU)?;
-        let floor = case.bound_schemes.iter().map(|scheme| scheme.transport.rto_min).min().unwrap_or(0);
-        let milliseconds = scale.wall(floor).as_millis().max(1);
-        let lines =
-            format!("route change default dev fabric src {} rto_min {milliseconds}ms\n", addresses[0]);
-        namespace.ip(&lines)?;
+    fn start(namespace: Namespace, program: &Command) -> Result<Self, Error> {
         let wrong = |error: io::Error| Error(format!("a process of {}: {error}", namespace.name()));
         let (socket, theirs) = UnixStream::pair().map_err(wrong)?;
         let mut command = Command::new(program.get_program());
         command.args(program.get_args()).stdin(std::os::fd::OwnedFd::from(theirs));
         let process = namespace.spawn(&mut command)?;
-        Ok((Self { socket, process, _namespace: namespace }, device))
+        Ok(Self { socket, process, _namespace: namespace })
     }
 }
 
@@ -283,6 +343,7 @@ impl Drop for Controls {
 /// If something cannot be removed.
 pub fn clean() -> Result<Vec<String>, Error> {
     let mut removed = namespace::clean()?;
+    removed.extend(virtual_switch::clean()?);
     let wrong = |error: tresse_linux::Error| Error(error.to_string());
     for own in tresse_linux::status().map_err(wrong)?.0 {
         let maker =

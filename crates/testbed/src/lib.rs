@@ -4,6 +4,7 @@
 //! - The [`Emulator`] reads the packets that hosts send, moves them through the ports of `tresse-fabric`, the
 //!   same as in the simulator, and writes them to their destination hosts. Its time is the wall clock.
 //! - An agent runs in each host ([`agent::run`]): it sends and receives flows over real sockets.
+//! - Instead of it, bridges of the kernel or Open vSwitch can be between the hosts ([`SwitchKind`]).
 //! - [`run`] does all of this for a case, driven by the lab's engine: so its results are like those of any
 //!   run.
 
@@ -20,12 +21,15 @@ mod poll;
 mod run;
 mod switch;
 mod truth;
+mod virtual_switch;
+mod wires;
 mod world;
 
-pub use bed::{Settings, check, clean};
+pub use bed::{Settings, check, clean, lacks};
 pub use clock::{Clock, Scale};
 pub use emulator::{Emulator, Lateness};
-pub use namespace::{Error, Namespace, lacks};
+pub use namespace::{Error, Namespace};
 pub use run::run;
 pub use switch::{Frame, Switch, Way, Ways};
-pub use truth::Truth;
+pub use truth::{Late, Truth};
+pub use virtual_switch::SwitchKind;

@@ -43,8 +43,7 @@ impl Namespace {
     /// # Errors
     /// Without root, or if `ip` is not installed.
     pub fn create(host: &str) -> Result<Self, Error> {
-        let name = format!("{PREFIX}{}-{host}", std::process::id());
-        let own = Self { name };
+        let own = Self { name: named(host) };
         run(Command::new("ip").args(["netns", "add", &own.name]))?;
         own.ip("link set lo up\n")?;
         Ok(own)
@@ -81,17 +80,24 @@ impl Namespace {
     /// # Errors
     /// The error message of `ip`.
     pub fn ip(&self, lines: &str) -> Result<(), Error> {
-        let mut child = Command::new("ip");
+        self.batch("ip", lines)
+    }
+
+    /// The same with a program of iproute2.
+    pub(crate) fn batch(&self, program: &str, lines: &str) -> Result<(), Error> {
+        let mut child = Command::new(program);
         child.args(["-netns", &self.name, "-batch", "-"]).stdin(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = child.spawn().map_err(|error| Error(format!("ip: {error}")))?;
-        child
-            .stdin
-            .take()
-            .expect("a pipe")
-            .write_all(lines.as_bytes())
-            .map_err(|error| Error(format!("ip: {error}")))?;
-        let told = child.wait_with_output().map_err(|error| Error(format!("ip: {error}")))?;
-        done(&told, "ip")
+        let wrong = |error: io::Error| Error(format!("{program}: {error}"));
+        let mut child = child.spawn().map_err(wrong)?;
+        // A command that fails ends the program, which then reads no more.
+        let written = child.stdin.take().expect("a pipe").write_all(lines.as_bytes());
+        done(&child.wait_with_output().map_err(wrong)?, program)?;
+        written.map_err(wrong)
+    }
+
+    /// Runs a program in it until it ends.
+    pub(crate) fn run(&self, command: &mut Command) -> Result<(), Error> {
+        self.within(|| run(command))?
     }
 
     /// Sets a `net.` sysctl of it, such as `ipv4/tcp_ecn`.
@@ -155,12 +161,14 @@ pub(crate) fn is_gone(process: i32) -> bool {
     nix::sys::signal::kill(Pid::from_raw(process), None).is_err()
 }
 
-/// Removes the namespaces of testbeds whose process is gone. Returns their names.
-///
-/// # Errors
-/// If one cannot be removed.
-pub(crate) fn clean() -> Result<Vec<String>, Error> {
-    let names = fs::read_dir(NAMED)
+/// The name of a part of this process's testbed.
+pub(crate) fn named(part: &str) -> String {
+    format!("{PREFIX}{}-{part}", std::process::id())
+}
+
+/// Names in a folder that are those of testbeds whose process is gone.
+pub(crate) fn left(folder: &str) -> Vec<String> {
+    let names = fs::read_dir(folder)
         .into_iter()
         .flatten()
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -168,12 +176,27 @@ pub(crate) fn clean() -> Result<Vec<String>, Error> {
         let maker = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next()?.parse().ok());
         maker.is_some_and(is_gone)
     };
-    let left: Vec<String> = names.filter(is_left).collect();
+    names.filter(is_left).collect()
+}
+
+/// Removes the namespaces of testbeds whose process is gone. Returns their names.
+///
+/// # Errors
+/// If one cannot be removed.
+pub(crate) fn clean() -> Result<Vec<String>, Error> {
+    let left = left(NAMED);
     left.iter().try_for_each(|name| remove(name))?;
     Ok(left)
 }
 
-fn run(command: &mut Command) -> Result<(), Error> {
+/// Whether a program can be started.
+pub(crate) fn is_installed(program: &str) -> bool {
+    let mut command = Command::new(program);
+    command.arg("--version").stdin(Stdio::null()).output().is_ok()
+}
+
+/// Runs a program until it ends.
+pub(crate) fn run(command: &mut Command) -> Result<(), Error> {
     let name = command.get_program().display().to_string();
     let told = command.output().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
@@ -184,7 +207,8 @@ fn run(command: &mut Command) -> Result<(), Error> {
     done(&told, &name)
 }
 
-fn done(told: &Output, name: &str) -> Result<(), Error> {
+/// Whether a program has succeeded.
+pub(crate) fn done(told: &Output, name: &str) -> Result<(), Error> {
     if told.status.success() {
         return Ok(());
     }
@@ -193,7 +217,7 @@ fn done(told: &Output, name: &str) -> Result<(), Error> {
 }
 
 /// What this machine lacks for a testbed, and how to fix it; `None` if it lacks nothing.
-pub fn lacks() -> Option<String> {
+pub(crate) fn lacks() -> Option<String> {
     if !nix::unistd::Uid::effective().is_root() {
         return Some(
             "a testbed creates network namespaces and attaches controllers\n\nhint: run it as root"

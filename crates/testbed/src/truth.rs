@@ -4,10 +4,12 @@ use std::fs;
 use std::time::Duration;
 
 use serde::Serialize;
+use tresse_fabric::Histogram;
 use tresse_units::MICROSECOND;
 
 use crate::clock::{Scale, monotonic};
 use crate::emulator::Lateness;
+use crate::wires::Wires;
 
 /// The effects of a testbed on an experiment that are not part of the experiment. Lateness is in the
 /// experiment's time.
@@ -17,19 +19,16 @@ pub struct Truth {
     pub seed: u64,
     /// The speed of the experiment's time.
     pub scale: String,
-    /// Packets that the fabric delivered.
+    /// What moved packets between hosts.
+    pub switch: String,
+    /// Packets that hosts received.
     pub packets: u64,
     /// The number of them per second of the wall clock.
     pub packets_per_s: f64,
-    /// How late they were written to their hosts: the mean, ns.
-    pub late_mean_ns: f64,
-    /// The median, ns.
-    pub late_p50_ns: u64,
-    /// The 99th percentile, ns.
-    pub late_p99_ns: u64,
-    /// The worst, ns.
-    pub late_max_ns: u64,
-    /// Packets that a host did not accept.
+    /// How late they were, if the fabric was emulated. The kernel's own switches have no time to keep.
+    #[serde(flatten)]
+    pub late: Option<Late>,
+    /// Packets that a host did not accept, or that were lost between interfaces although no queue was full.
     pub refused: u64,
     /// Subflows that a kernel refused to open.
     pub subflows_refused: u64,
@@ -40,6 +39,26 @@ pub struct Truth {
     /// The share of all cores' time in which they were idle; `None` if the system does not report it.
     pub cpu_idle: Option<f64>,
 }
+
+/// How late packets were written to their hosts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Late {
+    /// The mean, ns.
+    #[serde(rename = "late_mean_ns")]
+    pub mean: f64,
+    /// The median, ns.
+    #[serde(rename = "late_p50_ns")]
+    pub p50: u64,
+    /// The 99th percentile, ns.
+    #[serde(rename = "late_p99_ns")]
+    pub p99: u64,
+    /// The worst, ns.
+    #[serde(rename = "late_max_ns")]
+    pub max: u64,
+}
+
+/// Below this share of idle time, machines waited for the processor more than for the network.
+const BUSY: f64 = 0.02;
 
 /// If more than one packet in a hundred is later than this, ns of the experiment, hosts saw a slightly
 /// different network.
@@ -52,11 +71,14 @@ impl Truth {
     /// What is wrong with the run, if anything; it is still usable.
     pub fn flag(&self) -> Option<String> {
         let mut why = Vec::new();
-        if self.late_p99_ns > FLAGGED {
-            why.push(format!("1 % of the packets were more than {} us late", self.late_p99_ns / 1000));
+        if let Some(late) = self.late.filter(|late| late.p99 > FLAGGED) {
+            why.push(format!("1 % of the packets were more than {} us late", late.p99 / 1000));
         }
         if self.refused > 0 {
             why.push(format!("hosts did not accept {} packets", self.refused));
+        }
+        if self.is_busy() {
+            why.push("the processor was never idle".to_owned());
         }
         if let Some(first) = &self.why_refused {
             why.push(format!("the kernel refused {} subflows ({first})", self.subflows_refused));
@@ -66,21 +88,41 @@ impl Truth {
 
     /// The scale to try next, if the fabric was too slow for this one.
     pub fn slower(&self) -> Option<Scale> {
-        let is_slow = self.late_p99_ns > FLAGGED || self.refused > 0;
+        let is_late = self.late.is_some_and(|late| late.p99 > FLAGGED);
+        let is_slow = is_late || self.refused > 0 || self.is_busy();
         self.scale.parse().ok().map(Scale::half).filter(|_| is_slow)
+    }
+
+    /// Whether a switch of the kernel had no processor to spare. The emulated fabric has a core of its own, and says
+    /// itself when it is late.
+    fn is_busy(&self) -> bool {
+        self.late.is_none() && self.cpu_idle.is_some_and(|idle| idle < BUSY)
     }
 
     /// Why the run is useless, if it is, and what would help.
     pub(crate) fn refuse(&self, scale: Scale) -> Option<String> {
-        (self.late_p50_ns > REFUSED).then(|| {
+        let late = self.late.filter(|late| late.p50 > REFUSED);
+        late.map(|late| {
             format!(
                 "too fast for this machine: half of the packets were more than {} us late; it carried {:.0} packets per \
                  second\n\nhint: --scale {}",
-                self.late_p50_ns / 1000,
+                late.p50 / 1000,
                 self.packets_per_s,
                 scale.half()
             )
         })
+    }
+}
+
+impl Late {
+    fn of(histogram: &Histogram) -> Self {
+        let quantile = |part| histogram.quantile(part, 100).unwrap_or(0);
+        Self {
+            mean: histogram.mean().unwrap_or(0.0),
+            p50: quantile(50),
+            p99: quantile(99),
+            max: quantile(100),
+        }
     }
 }
 
@@ -96,25 +138,22 @@ impl Watch {
         Self { since: monotonic(), cpu: cpu() }
     }
 
-    /// Adds to `of` the accuracy of the fabric and the load of the machine.
-    pub fn end(&self, late: &Lateness, of: Truth) -> Truth {
+    /// Adds to `of` the accuracy of what moved packets, and the load of the machine.
+    pub fn end(&self, wires: &Wires, of: Truth) -> Truth {
         let wall = Duration::from_nanos(monotonic() - self.since);
         let cpu_idle = self.cpu.zip(cpu()).map(|(before, after)| {
             let [idle, all] = [0, 1].map(|place| after[place].saturating_sub(before[place]));
             idle as f64 / all.max(1) as f64
         });
-        let quantile = |part| late.histogram.quantile(part, 100).unwrap_or(0);
-        Truth {
-            packets: late.histogram.count(),
-            packets_per_s: late.histogram.count() as f64 / wall.as_secs_f64(),
-            late_mean_ns: late.histogram.mean().unwrap_or(0.0),
-            late_p50_ns: quantile(50),
-            late_p99_ns: quantile(99),
-            late_max_ns: quantile(100),
-            refused: late.refused,
-            cpu_idle,
-            ..of
-        }
+        let (late, [packets, refused]) = match wires {
+            Wires::Emulated(emulator) => {
+                let Lateness { histogram, refused } = emulator.lateness();
+                (Some(Late::of(&histogram)), [histogram.count(), refused])
+            }
+            Wires::Virtual(switch) => (None, switch.carried()),
+        };
+        let packets_per_s = packets as f64 / wall.as_secs_f64();
+        Truth { switch: wires.name().to_owned(), packets, packets_per_s, late, refused, cpu_idle, ..of }
     }
 }
 

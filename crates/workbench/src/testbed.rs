@@ -19,7 +19,7 @@ use crate::interrupt::Interrupt;
 use crate::own_code::OwnCode;
 use crate::progress::Progress;
 
-pub use tresse_testbed::{Scale, Truth};
+pub use tresse_testbed::{Late, Scale, SwitchKind, Truth};
 
 /// What to run on real hosts.
 #[derive(Debug, Clone)]
@@ -33,6 +33,8 @@ pub struct Request {
     pub replications: Asked,
     /// How fast the experiment's time passes.
     pub scale: Scale,
+    /// What moves packets between hosts.
+    pub switch: SwitchKind,
     /// The folder for the results; `None`: the next `runs/NAME-N`.
     pub out: Option<PathBuf>,
     /// Whether to judge by the paper's claims even if settings have changed the experiment.
@@ -62,7 +64,7 @@ pub fn run(
 ) -> Result<TestbedRun, Failure> {
     request.own.load(&mut |_| ())?;
     let (loaded, plan) = request.cases.load(tell)?;
-    check(&plan)?;
+    check(&plan, request.switch)?;
     let options = Options {
         profile: request.cases.experiment.profile,
         seed: request.seed,
@@ -74,7 +76,7 @@ pub fn run(
         figure: request.cases.experiment.figure(),
     };
     let loaded = Arc::new(loaded);
-    let on = (agent, request.scale);
+    let on = (agent, request.scale, request.switch);
     let (report, truths) = real((Arc::clone(&loaded), plan), options, on, interrupt, progress)?;
     Ok(TestbedRun { loaded, report, truths })
 }
@@ -87,26 +89,26 @@ pub fn clean() -> Result<Vec<String>, Failure> {
     tresse_testbed::clean().map_err(|error| Failure::Machine(error.to_string()))
 }
 
-/// Prepares the machine for a testbed.
+/// Prepares the machine for a testbed with this switch.
 ///
 /// # Errors
 /// What it lacks.
-pub fn ready() -> Result<(), Failure> {
-    tresse_testbed::lacks().map_or(Ok(()), |lack| Err(Failure::Machine(lack)))?;
+pub fn ready(switch: SwitchKind) -> Result<(), Failure> {
+    tresse_testbed::lacks(switch).map_or(Ok(()), |lack| Err(Failure::Machine(lack)))?;
     clean().map(drop)
 }
 
 /// Whether all cases of a plan can run on a testbed.
-pub(crate) fn check(plan: &Plan) -> Result<(), Failure> {
+pub(crate) fn check(plan: &Plan, switch: SwitchKind) -> Result<(), Failure> {
     let wrong = |error: tresse_testbed::Error| Failure::Input(error.to_string());
-    plan.cases.iter().try_for_each(|case| tresse_testbed::check(case).map_err(wrong))
+    plan.cases.iter().try_for_each(|case| tresse_testbed::check(case, switch).map_err(wrong))
 }
 
 /// Runs a plan on real hosts; records next to the results how faithful each run was.
 pub(crate) fn real(
     (loaded, plan): (Arc<Loaded>, Plan),
     options: Options,
-    (agent, scale): (Command, Scale),
+    (agent, scale, switch): (Command, Scale, SwitchKind),
     interrupt: &Interrupt,
     progress: &Progress,
 ) -> Result<(Report, Vec<Truth>), Failure> {
@@ -119,10 +121,12 @@ pub(crate) fn real(
         move || {
             let told = |truth: Truth| truths.lock().unwrap_or_else(PoisonError::into_inner).push(truth);
             let on: &On<'_> = &|case, seed, stop, progress, measured| {
-                let how = Settings { program: &agent, scale };
+                let how = Settings { program: &agent, scale, switch };
                 tresse_testbed::run(case, seed, how, stop, progress, measured, told)
             };
-            let testbed = Testbed { scale: scale.to_string() };
+            let switch = Some(switch).filter(|switch| *switch != SwitchKind::Emulated);
+            let testbed =
+                Testbed { scale: scale.to_string(), switch: switch.map(|switch| switch.to_string()) };
             Ok(tresse_reproduction::run_on(&loaded, &plan, &options, &watch, testbed, on)?)
         }
     });

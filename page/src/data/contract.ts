@@ -144,6 +144,8 @@ export type Status = "running" | "complete" | "partial";
 export interface Testbed {
   /** How fast the experiment's time passed, such as `1/3`. */
   scale: string;
+  /** What moved packets between hosts, if it was not the emulated fabric: `bridge` or `ovs`. */
+  switch?: string;
 }
 
 /** The results of one case over its replications. */

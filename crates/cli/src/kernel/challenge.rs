@@ -13,7 +13,7 @@ use crate::table::Table;
 
 /// Measures what is in `folder` on real hosts.
 pub fn replay(folder: &Path, as_json: bool, interrupt: &Interrupt) -> Result<(), Ended> {
-    testbed::ready()?;
+    testbed::ready(testbed::SwitchKind::Emulated)?;
     interrupt.keep();
     let replayed = challenge::replay_on_hosts(folder, agent, interrupt, &mut |note| eprintln!("{note}"))?;
     if as_json {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use tresse_linux::mark::{self, Class, ClassStatus, Length, Marker, Match, Settings};
-use tresse_units::{Queue, Rate};
+use tresse_units::{Duration, Queue, Rate, SECOND};
 use tresse_workbench::Failure;
 
 use crate::ended::Ended;
@@ -29,6 +29,7 @@ pub enum Command {
 /// Examples:
 ///
 ///   tresse mark add eth0 --rate 1Gbps --threshold 20pkt
+///   tresse mark add eth0 --rate 10Gbps --rtt 200us      # vMCC's threshold, 42.5 kB
 ///
 ///   Two classes of service, which share the rate and the threshold 3 : 1 while both have packets
 ///   waiting; packets that match neither are in the class `default`, with weight 1:
@@ -44,8 +45,15 @@ pub struct AddArgs {
     #[arg(long)]
     rate: Rate,
     /// K: packets that find more in the queue are marked; full-sized frames ("20pkt") or bytes ("30kB")
+    #[arg(long, required_unless_present = "rtt", conflicts_with = "rtt")]
+    threshold: Option<Queue>,
+    /// Instead of K: the mean round-trip time without queues. K is then rate x RTT x lambda, at least two frames
+    /// (vMCC, equation (1))
     #[arg(long)]
-    threshold: Queue,
+    rtt: Option<Duration>,
+    /// Lambda of that K: about 0.17 for a cut like DCTCP's, 1 for controllers that halve their window
+    #[arg(long, value_name = "FACTOR", default_value = "0.17", requires = "rtt", value_parser = lambda)]
+    lambda: f64,
     /// A class of service, at most 8: its name, its weight (1 to 1000), which packets it takes (DSCP
     /// 0 to 63, or a packet mark), and optionally its own threshold instead of a share of --threshold.
     /// The first class that matches decides
@@ -99,7 +107,10 @@ pub fn run(command: Command) -> Result<(), Ended> {
 }
 
 fn add(args: AddArgs) -> Result<(), Ended> {
-    let threshold = length(args.threshold).map_err(|e| Failure::Input(format!("--threshold: {e}")))?;
+    let threshold = match (args.threshold, args.rtt) {
+        (Some(threshold), _) => length(threshold).map_err(|e| Failure::Input(format!("--threshold: {e}")))?,
+        (None, rtt) => of_rtt(args.rate, rtt.unwrap_or(Duration(0)), args.lambda),
+    };
     let settings = Settings { rate_bps: args.rate.0, threshold, classes: args.classes };
     let marker = mark::add(&args.device, &settings, args.netns.as_deref())?;
     if marker.gso_max_segs > 1 {
@@ -163,6 +174,24 @@ fn length(queue: Queue) -> Result<Length, String> {
     }
 }
 
+/// K of a link: rate x RTT x lambda, at least two full frames (vMCC eq. (1)).
+fn of_rtt(rate: Rate, rtt: Duration, lambda: f64) -> Length {
+    let bytes = rate.0 as f64 / 8.0 * (rtt.0 as f64 / SECOND as f64) * lambda;
+    match bytes.round() as u64 {
+        0..=TWO_FRAMES => Length::Packets(2),
+        bytes => Length::Bytes(bytes),
+    }
+}
+
+/// A factor of the RTT.
+fn lambda(text: &str) -> Result<f64, String> {
+    let factor = text.parse().ok().filter(|factor| (0.001..=100.0).contains(factor));
+    factor.ok_or_else(|| "expected a number from 0.001 to 100, such as 0.17".to_owned())
+}
+
+/// Two frames of Ethernet's usual size.
+const TWO_FRAMES: u64 = 2 * 1514;
+
 /// `NAME,weight=W,dscp=N|mark=N[,threshold=K]`.
 fn class(text: &str) -> Result<Class, String> {
     const EXPECTED: &str = "expected NAME,weight=W,dscp=N or NAME,weight=W,mark=N";
@@ -207,7 +236,22 @@ fn class(text: &str) -> Result<Class, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Class, Length, Match, class};
+    use super::{Class, Length, Match, class, lambda, of_rtt};
+
+    #[test]
+    fn k_is_rate_times_rtt_times_lambda_and_two_frames_at_least() {
+        let k = |rate: &str, rtt: &str, factor: &str| {
+            of_rtt(
+                rate.parse().expect("a rate"),
+                rtt.parse().expect("a time"),
+                lambda(factor).expect("a factor"),
+            )
+        };
+        assert_eq!(k("10Gbps", "200us", "0.17"), Length::Bytes(42_500));
+        assert_eq!(k("10Gbps", "200us", "1"), Length::Bytes(250_000));
+        assert_eq!(k("300Mbps", "200us", "0.17"), Length::Packets(2));
+        assert!(["0", "-1", "x", "inf"].iter().all(|wrong| lambda(wrong).is_err()));
+    }
 
     #[test]
     fn a_class_is_read() {

@@ -9,7 +9,7 @@ use tresse_results::State;
 use tresse_workbench::Failure;
 use tresse_workbench::own_code::OwnCode;
 use tresse_workbench::python;
-use tresse_workbench::testbed::{self, Request, Scale, Truth};
+use tresse_workbench::testbed::{self, Request, Scale, SwitchKind, Truth};
 
 use crate::ended::Ended;
 use crate::output::{self, print_json};
@@ -42,6 +42,7 @@ pub enum Command {
 ///   tresse testbed run xmp/fig4
 ///   tresse testbed run holnet/table3.2 --scale 1/10
 ///   tresse testbed run mine.toml --only scheme=xmp --set measure.samples=100ms
+///   tresse testbed run vmcc/fig7 --switch ovs --scale 1/20
 ///   tresse compare runs/xmp-fig4-1 runs/xmp-fig4-2     # simulated and real, case by case
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -58,6 +59,10 @@ pub struct Args {
     /// delays, and shows its results in its own units. For experiments that are too fast for the machine
     #[arg(long, value_name = "FRACTION", default_value_t = Scale::WHOLE)]
     scale: Scale,
+    /// What moves packets between hosts: the simulator's fabric (`emulated`), Linux's bridges, or Open vSwitch.
+    /// The last two are for networks without loops, and have the kernel's own delays
+    #[arg(long, value_name = "KIND", default_value_t = SwitchKind::Emulated)]
+    switch: SwitchKind,
     /// The folder for the results [default: runs/NAME-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -99,7 +104,7 @@ pub fn agent() -> Process {
 }
 
 fn experiment(args: Args) -> Result<(), Ended> {
-    testbed::ready()?;
+    testbed::ready(args.switch)?;
     let interrupt = interrupt::catch()?;
     let request = Request {
         cases: args.chosen.cases(),
@@ -107,6 +112,7 @@ fn experiment(args: Args) -> Result<(), Ended> {
         seed: args.seed,
         replications: args.replications,
         scale: args.scale,
+        switch: args.switch,
         out: args.out,
         judge: args.judge,
     };
@@ -127,14 +133,25 @@ fn experiment(args: Args) -> Result<(), Ended> {
 /// Reports how faithful a run was.
 pub fn tell(truth: &Truth) {
     let us = |ns: f64| ns / 1000.0;
-    let Truth { case, seed, packets, .. } = truth;
+    let Truth { case, seed, packets, switch, .. } = truth;
+    let late = truth.late.map(|late| {
+        format!(
+            ", late by {:.0} us (mean), {:.0} us (99 %), {:.0} us (all)",
+            us(late.mean),
+            us(late.p99 as f64),
+            us(late.max as f64)
+        )
+    });
+    let what = if late.is_some() { "fabric" } else { switch };
+    let idle = truth
+        .cpu_idle
+        .filter(|_| late.is_none())
+        .map(|idle| format!(", processor {:.0} % idle", 100.0 * idle));
     eprintln!(
-        "fabric, {case}, seed {seed}: {packets} packets, {:.0} a second, late by {:.0} us (mean), {:.0} us (99 %), \
-         {:.0} us (all)",
+        "{what}, {case}, seed {seed}: {packets} packets, {:.0} a second{}{}",
         truth.packets_per_s,
-        us(truth.late_mean_ns),
-        us(truth.late_p99_ns as f64),
-        us(truth.late_max_ns as f64)
+        late.unwrap_or_default(),
+        idle.unwrap_or_default()
     );
     if let Some(why) = truth.flag() {
         eprintln!("warning: {why}: hosts did not see exactly this network");

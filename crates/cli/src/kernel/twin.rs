@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tresse_experiment::schema::stopping_rule::Asked;
-use tresse_testbed::Scale;
+use tresse_testbed::{Scale, SwitchKind};
 use tresse_workbench::own_code::OwnCode;
 use tresse_workbench::twin::{self, Number, Request, Row, Twin};
 
@@ -61,7 +61,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<(), Ended> {
-    tresse_workbench::testbed::ready()?;
+    tresse_workbench::testbed::ready(SwitchKind::Emulated)?;
     let interrupt = interrupt::catch()?;
     let request = Request {
         cases: args.chosen.cases(),

@@ -261,7 +261,8 @@ because = "It loses less."
 
     /// A result of real hosts.
     fn real(goodput: f64) -> Reproduced {
-        let testbed = Testbed { scale: "1/3".to_owned(), late_p99_ns: 90_000, packets_per_s: 3e4 };
+        let testbed =
+            Testbed { scale: "1/3".to_owned(), switch: None, late_p99_ns: Some(90_000), packets_per_s: 3e4 };
         Reproduced { testbed: Some(testbed), ..result("quick", goodput) }
     }
 

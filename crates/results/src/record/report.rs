@@ -29,6 +29,9 @@ pub enum Status {
 pub struct Testbed {
     /// How fast the experiment's time passed, such as `1/3`.
     pub scale: String,
+    /// What moved packets between hosts, if it was not the emulated fabric: `bridge` or `ovs`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch: Option<String>,
 }
 
 /// What `tresse run --json` prints and `run.json` contains.

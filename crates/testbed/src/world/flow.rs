@@ -10,6 +10,7 @@ use tresse_units::{NEVER, Time};
 
 use crate::agent::{Subflow, TcpState};
 use crate::clock::Scale;
+use crate::virtual_switch::Places;
 
 /// The transport of a flow.
 #[derive(Debug)]
@@ -42,6 +43,8 @@ pub(super) struct Flow {
     /// Bytes that the application has read.
     pub arrived: u64,
     pub carrier: Carrier,
+    /// Where its paths begin and end, if the addresses of hosts have places.
+    pub places: Option<Places>,
     /// The subflows that were opened so far, by number.
     pub subflows: Vec<OwnSubflow>,
 }

@@ -8,6 +8,7 @@ use tresse_units::{NEVER, Time};
 
 use crate::agent::{Ask, Subflow};
 use crate::bed::address;
+use crate::virtual_switch::Places;
 use crate::world::World;
 use crate::world::flow::{Carrier, OwnSubflow, srtt};
 
@@ -17,7 +18,7 @@ const WATCH: Duration = Duration::from_millis(5);
 impl World<'_> {
     /// Notifies the path manager of a flow, and carries out the actions that it then asks for.
     pub(super) fn manage(&mut self, id: u64, tell: impl FnOnce(&mut dyn PathManager, Time, &mut Memory)) {
-        let now = self.bed.emulator.clock().now();
+        let now = self.bed.wires.clock().now();
         let Some(flow) = self.flows.get_mut(&id) else { return };
         let Carrier::Mptcp(managed) = &mut flow.carrier else { return };
         tell(&mut *managed.manager, now, &mut self.memories[managed.memory]);
@@ -39,7 +40,7 @@ impl World<'_> {
         let end = |number: usize, own: &[OwnSubflow]| Some((own[number].from?, own[number].to));
         let ask = match action {
             Action::Open { subflow, path } => {
-                let (from, to) = ends(flow.hosts, path, listens);
+                let (from, to) = ends(flow.hosts, flow.places.as_ref(), path, listens);
                 assert_eq!(flow.subflows.len(), subflow, "subflows count up");
                 flow.subflows.push(OwnSubflow::new(from, to));
                 // The first is the connection itself.
@@ -78,7 +79,7 @@ impl World<'_> {
 
     /// Records the current states of a flow's subflows.
     pub(super) fn seen(&mut self, id: u64, seen: Vec<Subflow>) {
-        let scale = self.bed.emulator.clock().scale();
+        let scale = self.bed.wires.clock().scale();
         let Some(flow) = self.flows.get_mut(&id) else { return };
         let before: Vec<Option<Subflow>> = flow.subflows.iter().map(|own| own.seen.clone()).collect();
         let mut news = Vec::new();
@@ -132,7 +133,7 @@ impl World<'_> {
 
     /// Requests the subflows of a flow, if it is time.
     fn watch(&mut self, id: u64, now: Time) {
-        let after = self.bed.emulator.clock().scale().scaled(WATCH.as_nanos() as u64);
+        let after = self.bed.wires.clock().scale().scaled(WATCH.as_nanos() as u64);
         let Some(flow) = self.flows.get_mut(&id) else { return };
         let host = flow.hosts[0];
         let Carrier::Mptcp(managed) = &mut flow.carrier else { return };
@@ -156,9 +157,11 @@ pub(super) fn listens(id: u64, host: u32) -> SocketAddrV4 {
 }
 
 /// The source and destination of a subflow. A source port that the path manager chooses becomes an address of
-/// the host here, because the kernel chooses ports itself.
+/// the host here, because the kernel chooses ports itself. If addresses have `places`, they are those of the
+/// interfaces at the path's ends.
 pub(super) fn ends(
     [from, to]: [u32; 2],
+    places: Option<&Places>,
     path: PathChoice,
     listens: SocketAddrV4,
 ) -> (Ipv4Addr, SocketAddrV4) {
@@ -167,5 +170,16 @@ pub(super) fn ends(
         PathChoice::Port(port) => (port, 0),
         PathChoice::Spray => (0, 0),
     };
-    (address(from, local.into()), SocketAddrV4::new(address(to, remote.into()), listens.port()))
+    let [local, remote] =
+        places.map_or([local.into(), remote.into()], |places| places.numbers(local, remote));
+    (address(from, local), SocketAddrV4::new(address(to, remote), listens.port()))
+}
+
+/// The ends of a flow's first path.
+pub(super) fn first(
+    hosts: [u32; 2],
+    places: Option<&Places>,
+    listens: SocketAddrV4,
+) -> (Ipv4Addr, SocketAddrV4) {
+    ends(hosts, places, PathChoice::Addresses { local: 0, remote: 0 }, listens)
 }

@@ -12,22 +12,22 @@ use std::time::Duration;
 
 use tresse_experiment::plan::Case;
 use tresse_experiment::plan::bound_scheme::BoundScheme;
-use tresse_fabric::{Histogram, Path};
-use tresse_lab::network::{FlowRecord, FlowSpec, Network, Paths, PortNow, Step, SubflowNow};
+use tresse_fabric::Histogram;
+use tresse_lab::network::{FlowRecord, FlowSpec, Network, PortNow, Step, SubflowNow};
 use tresse_path_manager::{Action, Memories};
 use tresse_units::{BitsPerSecond, NEVER, Time};
 
 use crate::agent::{Ask, Carriage, HostReport};
-use crate::bed::{Bed, address};
-use crate::switch::{Switch, Ways};
+use crate::bed::Bed;
 use crate::truth::{Truth, Watch};
+use crate::virtual_switch::Places;
 use crate::world::flow::{Carrier, Flow, Managed, OwnSubflow};
 
 /// The longest time that the engine is away from other work.
 const STEP: Duration = Duration::from_millis(50);
 /// How long a host may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Real hosts around an emulated fabric, with flows on it.
+/// Real hosts around a fabric, with flows on it.
 #[derive(Debug)]
 pub struct World<'a> {
     case: &'a Case,
@@ -73,13 +73,13 @@ impl<'a> World<'a> {
         let own = Truth {
             case: self.case.label(),
             seed,
-            scale: self.bed.emulator.clock().scale().to_string(),
+            scale: self.bed.wires.clock().scale().to_string(),
             subflows_refused: self.refused,
             why_refused: self.why_refused.clone(),
             repairs: self.bed.repairs(),
             ..Truth::default()
         };
-        watch.end(&self.bed.emulator.lateness(), own)
+        watch.end(&self.bed.wires, own)
     }
 
     fn give_up(&mut self, why: impl FnOnce() -> String) {
@@ -99,7 +99,7 @@ impl<'a> World<'a> {
         let multipath = bound.is_some_and(|own| own.subflows.is_none_or(|count| count > 1));
         let how = Carriage { control: self.bed.control(scheme).to_owned(), multipath, class: spec.class };
         let listens = management::listens(id, hosts[1]);
-        let start = self.add_ways(&spec, listens);
+        let (start, places) = self.add_ways(&spec, listens);
         let (carrier, first) = match multipath {
             true => {
                 let named = spec.manager.memory(hosts, spec.paths.count());
@@ -111,12 +111,12 @@ impl<'a> World<'a> {
                 };
                 let look_at = if manager.observes() { start } else { NEVER };
                 let managed = Managed { manager, memory, look_at, is_asked: false };
-                (Carrier::Mptcp(managed), management::ends(hosts, path, listens))
+                (Carrier::Mptcp(managed), management::ends(hosts, places.as_ref(), path, listens))
             }
-            false => (Carrier::Tcp, (address(hosts[0], 0), listens)),
+            false => (Carrier::Tcp, management::first(hosts, places.as_ref(), listens)),
         };
         let subflows = vec![OwnSubflow::new(first.0, first.1)];
-        let flow = Flow { hosts, listens, start, bytes: spec.bytes, arrived: 0, carrier, subflows };
+        let flow = Flow { hosts, listens, start, bytes: spec.bytes, arrived: 0, carrier, places, subflows };
         self.flows.insert(id, flow);
         let ask = Ask::Listen { flow: id, at: listens, how: how.clone(), bytes: spec.bytes };
         self.have_listen(id, &ask);
@@ -127,33 +127,24 @@ impl<'a> World<'a> {
     fn begin_datagrams(&mut self, spec: &FlowSpec) {
         let FlowSpec { id, hosts, .. } = *spec;
         let listens = management::listens(id, hosts[1]);
-        let start = self.add_ways(spec, listens);
-        let from = SocketAddrV4::new(address(hosts[0], 0), 0);
+        let (start, places) = self.add_ways(spec, listens);
+        let (from, listens) = management::first(hosts, places.as_ref(), listens);
+        let from = SocketAddrV4::new(from, 0);
         let carrier = Carrier::Datagrams(0);
         let subflows = Vec::new();
-        self.flows.insert(id, Flow { hosts, listens, start, bytes: u64::MAX, arrived: 0, carrier, subflows });
+        let flow = Flow { hosts, listens, start, bytes: u64::MAX, arrived: 0, carrier, places, subflows };
+        self.flows.insert(id, flow);
         let how = Carriage { control: String::new(), multipath: false, class: spec.class };
         self.have_listen(id, &Ask::ListenDatagrams { flow: id, at: listens, how: how.clone() });
         self.ask(hosts[0], &Ask::ConnectDatagrams { flow: id, from, to: listens, how });
     }
 
-    /// Announces a flow to the fabric. Returns the fabric's time.
-    fn add_ways(&self, spec: &FlowSpec, listens: SocketAddrV4) -> Time {
-        let add = |Switch { fabric, .. }: &mut Switch| match &spec.paths {
-            Paths::Fixed(paths) => {
-                let mut way = |path: &Path| [fabric.add_route(&path.there), fabric.add_route(&path.back)];
-                Ways { ways: paths.iter().map(&mut way).collect(), remotes: 1 }
-            }
-            Paths::Forwarded { from, to, .. } => {
-                let pairs = from.iter().flat_map(|&from| to.iter().map(move |&to| (from, to)));
-                let mut way = |(from, to)| [fabric.add_forwarded(from, to), fabric.add_forwarded(to, from)];
-                Ways { ways: pairs.map(&mut way).collect(), remotes: to.len() as u16 }
-            }
-        };
-        self.bed.emulator.with(|switch| {
-            let ways = add(switch);
-            switch.add_flow((spec.hosts[1], listens.port()), ways);
-            switch.fabric.now()
+    /// Announces a flow to the fabric. Returns the fabric's time, and the places of its paths.
+    fn add_ways(&mut self, spec: &FlowSpec, listens: SocketAddrV4) -> (Time, Option<Places>) {
+        let hosts = self.case.setting.fabric.hosts();
+        self.bed.wires.add_flow(spec, listens.port(), hosts).unwrap_or_else(|why| {
+            self.give_up(|| format!("flow {}: {why}", spec.id));
+            (self.now, None)
         })
     }
 
@@ -202,7 +193,7 @@ impl<'a> World<'a> {
             HostReport::Complete { flow, bytes, at } => {
                 if let Some(own) = self.flows.get_mut(&flow) {
                     own.arrived = bytes;
-                    self.complete.push_back((flow, self.bed.emulator.clock().at(at)));
+                    self.complete.push_back((flow, self.bed.wires.clock().at(at)));
                 }
             }
             HostReport::Seen { flow, subflows } => self.seen(flow, subflows),
@@ -242,7 +233,7 @@ impl<'a> World<'a> {
         for host in flow.hosts {
             self.ask(host, &Ask::Stop { flow: id });
         }
-        self.bed.emulator.with(|switch| switch.remove_flow((flow.hosts[1], flow.listens.port())));
+        self.bed.wires.remove_flow((flow.hosts[1], flow.listens.port()));
         self.ended += flow.brought();
         FlowRecord {
             id,
@@ -269,7 +260,7 @@ impl Network for World<'_> {
                 self.now = self.now.max(end);
                 return Step::Finished(self.remove(id, end));
             }
-            let (clock, scale) = (self.bed.emulator.clock().now(), self.bed.emulator.clock().scale());
+            let (clock, scale) = (self.bed.wires.clock().now(), self.bed.wires.clock().scale());
             if clock >= until {
                 self.now = until.max(self.now);
                 if self.case.setting.samples.is_some() {
@@ -279,7 +270,7 @@ impl Network for World<'_> {
                 return Step::Reached;
             }
             self.now = self.now.max(clock);
-            if self.bed.emulator.has_ended() {
+            if self.bed.wires.has_ended() {
                 self.give_up(|| "the fabric has ended: see stderr".to_owned());
             }
             if self.broken.is_some() || scale.wall(clock - began) > STEP {
@@ -347,7 +338,7 @@ impl Network for World<'_> {
     }
 
     fn subflows(&self, id: u64) -> Vec<SubflowNow> {
-        let scale = self.bed.emulator.clock().scale();
+        let scale = self.bed.wires.clock().scale();
         let Some(flow) = self.flows.get(&id) else { return Vec::new() };
         flow.subflows.iter().map(|own| own.now(scale)).collect()
     }
@@ -357,24 +348,15 @@ impl Network for World<'_> {
     }
 
     fn hops(&self) -> u64 {
-        self.bed.emulator.with(|switch| switch.fabric.hops())
+        self.bed.wires.hops()
     }
 
     fn ports(&self) -> Vec<PortNow> {
-        self.bed.emulator.with(|switch| {
-            let fabric = &switch.fabric;
-            let port = |(number, port): (u32, &tresse_fabric::Port)| PortNow {
-                rate: port.config().rate,
-                counters: port.counters(),
-                busy: fabric.busy(number),
-                pfc: fabric.pfc_counters(number),
-            };
-            (0..).zip(fabric.ports()).map(port).collect()
-        })
+        self.bed.wires.ports()
     }
 
     fn waiting(&self, port: u32) -> u64 {
-        self.bed.emulator.with(|switch| switch.fabric.waiting(port))
+        self.bed.wires.waiting(port)
     }
 
     fn rtts(&self) -> Vec<Histogram> {
@@ -382,14 +364,14 @@ impl Network for World<'_> {
     }
 
     fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
-        self.bed.emulator.with(|switch| switch.fabric.set_rate(port, rate));
+        self.bed.wires.change(|switch| switch.fabric.set_rate(port, rate));
     }
 
     fn set_link(&mut self, port: u32, up: bool) {
-        self.bed.emulator.with(|switch| switch.fabric.set_link(port, up));
+        self.bed.wires.change(|switch| switch.fabric.set_link(port, up));
     }
 
     fn reroute(&mut self) {
-        self.bed.emulator.with(|switch| switch.fabric.reroute());
+        self.bed.wires.change(|switch| switch.fabric.reroute());
     }
 }

@@ -19,7 +19,7 @@ use super::shrink::median;
 use super::trial::{Seen, Trial};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::testbed::{self, Scale};
+use crate::testbed::{self, Scale, SwitchKind};
 use crate::{json, progress, twin};
 
 /// The seeds of the runs on hosts. They choose paths; what hosts do differs from run to run anyway.
@@ -196,7 +196,7 @@ impl Trial {
         agent: fn() -> Command,
         interrupt: &Interrupt,
     ) -> Result<(Seen, Scale, Option<String>), Failure> {
-        testbed::check(&self.plan)?;
+        testbed::check(&self.plan, SwitchKind::Emulated)?;
         let folder = tempfile::tempdir().map_err(|e| Failure::Machine(format!("a temporary folder: {e}")))?;
         let simulated = self.simulate(seed, &folder.path().join("simulated"), interrupt)?;
         let scale = Scale::for_load(twin::slowdown(&simulated).max(self.least_slowdown()), 1.0);
@@ -210,7 +210,13 @@ impl Trial {
             ..Options::default()
         };
         let both = (Arc::new(self.loaded.clone()), self.plan.clone());
-        let (report, truths) = testbed::real(both, options, (agent(), scale), interrupt, &progress::none())?;
+        let (report, truths) = testbed::real(
+            both,
+            options,
+            (agent(), scale, SwitchKind::Emulated),
+            interrupt,
+            &progress::none(),
+        )?;
         if interrupt.asked() {
             return Err(Failure::Interrupted);
         }

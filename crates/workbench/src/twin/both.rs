@@ -10,7 +10,7 @@ use tresse_experiment::schema::stopping_rule::Asked;
 use tresse_lab::{Options, Watch};
 use tresse_report::twin::{FILE, SIDES};
 use tresse_results::{Folder, Report};
-use tresse_testbed::{Scale, Truth};
+use tresse_testbed::{Scale, SwitchKind, Truth};
 use tresse_units::output_file::write_whole;
 
 use super::rows::{self, Target, TwinCase};
@@ -92,7 +92,7 @@ pub fn run(
         cases.experiment.set.insert(0, setting.to_owned());
     }
     let (loaded, plan) = cases.load(tell)?;
-    testbed::check(&plan)?;
+    testbed::check(&plan, SwitchKind::Emulated)?;
     let folder = match &request.out {
         Some(out) => Folder::hold_empty(out)?,
         None => Folder::next_below(Path::new("runs"), &format!("twin-{}", loaded.source.name))?,
@@ -124,7 +124,8 @@ pub fn run(
     }
     let scale = request.scale.unwrap_or_else(|| Scale::for_load(slowdown(&simulated), 1.0));
     tell(format!("simulated: {:.0} packets a second; real hosts: --scale {scale}", load(&simulated)));
-    let (real, truths) = testbed::real((loaded, plan), real, (agent, scale), interrupt, progress)?;
+    let (real, truths) =
+        testbed::real((loaded, plan), real, (agent, scale, SwitchKind::Emulated), interrupt, progress)?;
     if interrupt.asked() {
         return Err(Failure::Interrupted);
     }

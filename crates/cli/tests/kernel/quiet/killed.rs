@@ -64,7 +64,7 @@ fn killed(name: &str, place: &Namespace, moment: Duration) -> bool {
 
 /// The host's own namespaces, routes, devices, pins, and settings of its network: which congestion controls there are is among
 /// them. Their programs the kernel frees later, with the last of their sockets.
-fn host() -> BTreeMap<String, String> {
+pub fn host() -> BTreeMap<String, String> {
     let mut all: BTreeMap<String, String> = files(Path::new("/proc/sys/net")).collect();
     for (name, args) in [
         ("ip", &["netns", "list"][..]),

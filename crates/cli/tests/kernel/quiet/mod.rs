@@ -10,3 +10,4 @@ mod lossy;
 mod marked;
 mod real;
 mod share;
+mod virtual_switch;

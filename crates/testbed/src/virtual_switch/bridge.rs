@@ -1,0 +1,27 @@
+//! Linux's bridges.
+
+use std::fmt::Write as _;
+
+use super::layout::Layout;
+use super::{bridge_name, interface, mac};
+use crate::namespace::{Error, Namespace};
+
+/// Makes the bridges, with the ports of their links and the entries for all interfaces.
+pub(super) fn build(namespace: &Namespace, layout: &Layout) -> Result<(), Error> {
+    let (mut lines, mut entries) = (String::new(), String::new());
+    for node in layout.nics..layout.nodes {
+        let name = bridge_name(node);
+        let _ = write!(lines, "link add {name} type bridge mcast_snooping 0\nlink set {name} up\n");
+    }
+    for (number, port) in (0..).zip(&layout.ports).filter(|(_, port)| port.ends[0] >= layout.nics) {
+        let (own, bridge) = (interface(number), bridge_name(port.ends[0]));
+        let _ = write!(lines, "link set {own} master {bridge}\n");
+        let _ =
+            write!(entries, "link set dev {own} learning off flood off mcast_flood off bcast_flood off\n");
+    }
+    for (_, nic, port) in layout.entries() {
+        let _ = write!(entries, "fdb add {} dev {} master static\n", mac(nic), interface(port));
+    }
+    namespace.ip(&lines)?;
+    namespace.batch("bridge", &entries)
+}
