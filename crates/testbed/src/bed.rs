@@ -158,7 +158,7 @@ impl Bed {
 enum Building {
     /// The addresses and the devices of the hosts.
     Emulated(Vec<Vec<Ipv4Addr>>, Vec<SyncDevice>),
-    Virtual(VirtualSwitch),
+    Virtual(Box<VirtualSwitch>),
 }
 
 impl Building {
@@ -169,7 +169,7 @@ impl Building {
                 cores::leave();
                 Self::Emulated((0..case.setting.fabric.hosts()).map(all).collect(), Vec::new())
             }
-            kind => Self::Virtual(VirtualSwitch::new(case, seed, kind, how.scale, count)?),
+            kind => Self::Virtual(Box::new(VirtualSwitch::new(case, seed, kind, how.scale, count)?)),
         })
     }
 
@@ -191,7 +191,7 @@ impl Building {
                 let emulator = Emulator::start(Switch::new(fabric(case, seed), &addresses), devices, scale);
                 Ok(Wires::Emulated(emulator.map_err(|error| Error(format!("the fabric: {error}")))?))
             }
-            Self::Virtual(switch) => Ok(Wires::Virtual(switch.begin())),
+            Self::Virtual(switch) => Ok(Wires::Virtual(Box::new(switch.begin()))),
         }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) enum Wires {
     /// The simulator's fabric.
     Emulated(Emulator),
     /// Bridges, or Open vSwitch.
-    Virtual(VirtualSwitch),
+    Virtual(Box<VirtualSwitch>),
 }
 
 impl Wires {

@@ -44,6 +44,7 @@ pub(super) struct Reading {
 
 impl Readings {
     /// Reads again what is older than `within`.
+    #[expect(clippy::disallowed_methods, reason = "how long ago the system was asked")]
     pub fn refresh(&mut self, namespace: &Namespace, within: Duration) {
         if self.at.is_some_and(|at| at.elapsed() < within) {
             return;

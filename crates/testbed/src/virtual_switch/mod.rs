@@ -171,39 +171,39 @@ impl VirtualSwitch {
         for i in 0..each {
             let nic = host * each + i;
             let port = self.layout.route_out(nic);
-            let _ = write!(
+            let _ = writeln!(
                 ours,
                 "link add t{nic} type veth peer name eth{i} address {} netns {}\n\
-                 link set t{nic} up gso_max_segs 1 gro_max_size {MTU}\n",
+                 link set t{nic} up gso_max_segs 1 gro_max_size {MTU}",
                 mac(nic),
                 machine.name()
             );
-            let _ = write!(theirs, "link set eth{i} up mtu {MTU} gso_max_segs 1\n");
+            let _ = writeln!(theirs, "link set eth{i} up mtu {MTU} gso_max_segs 1");
             let (tap, port) = (format!("t{nic}"), interface(port));
             for (from, to) in [(&tap, &port), (&port, &tap)] {
-                let _ = write!(
+                let _ = writeln!(
                     redirects,
                     "filter add dev {from} ingress protocol all u32 match u32 0 0 action mirred egress redirect \
-                     dev {to}\n"
+                     dev {to}"
                 );
             }
             for number in 0..self.numbers {
                 let own = address(host, i * self.numbers + number);
-                let _ = write!(
+                let _ = writeln!(
                     theirs,
-                    "address add {own}/32 dev eth{i}\nrule add from {own} lookup {}\n",
+                    "address add {own}/32 dev eth{i}\nrule add from {own} lookup {}",
                     100 + i
                 );
             }
             let route =
                 format!("default dev eth{i} src {} rto_min {rto_min}ms", address(host, i * self.numbers));
-            let _ = write!(theirs, "route add {route} table {}\n", 100 + i);
+            let _ = writeln!(theirs, "route add {route} table {}", 100 + i);
             if i == 0 {
-                let _ = write!(theirs, "route add {route}\n");
+                let _ = writeln!(theirs, "route add {route}");
             }
             for (other, address) in self.others(host, hosts) {
                 let _ =
-                    write!(theirs, "neigh add {address} lladdr {} dev eth{i} nud permanent\n", mac(other));
+                    writeln!(theirs, "neigh add {address} lladdr {} dev eth{i} nud permanent", mac(other));
             }
         }
         self.namespace.ip(&ours)?;
@@ -369,10 +369,10 @@ fn links(layout: &Layout) -> String {
     let mut lines = String::new();
     for (number, port) in numbered(layout).filter(|(number, port)| *number < port.back) {
         let [own, other] = [interface(number), interface(port.back)];
-        let _ = write!(
+        let _ = writeln!(
             lines,
             "link add {own} mtu {MTU} type veth peer name {other} mtu {MTU}\n\
-             link set {own} up gso_max_segs 1\nlink set {other} up gso_max_segs 1\n"
+             link set {own} up gso_max_segs 1\nlink set {other} up gso_max_segs 1"
         );
     }
     lines
@@ -410,7 +410,7 @@ fn queues(layout: &Layout, scale: Scale) -> String {
     for (number, port) in numbered(layout) {
         let name = interface(number);
         if port.ends[0] < layout.nics {
-            let _ = write!(lines, "qdisc add dev {name} clsact\n");
+            let _ = writeln!(lines, "qdisc add dev {name} clsact");
         }
         if !port.can_fill {
             continue;
@@ -418,10 +418,10 @@ fn queues(layout: &Layout, scale: Scale) -> String {
         let rate = scale.rate(port.rate);
         let burst = (u128::from(rate) * u128::from(SLACK) / u128::from(8 * SECOND)).max(FRAME.into()) + 86;
         let burst = format!("burst {burst} cburst {burst}");
-        let _ = write!(
+        let _ = writeln!(
             lines,
             "qdisc add dev {name} root handle 1: htb default {FIRST:x}\n\
-             class add dev {name} parent 1: classid 1:1 htb rate {rate}bit ceil {rate}bit {burst} quantum {FRAME}\n"
+             class add dev {name} parent 1: classid 1:1 htb rate {rate}bit ceil {rate}bit {burst} quantum {FRAME}"
         );
         // A class has its share of the rate, and borrows what others leave, in proportion to the quanta.
         let all: u64 = port.classes.iter().map(|class| u64::from(class.quantum)).sum();
@@ -434,18 +434,18 @@ fn queues(layout: &Layout, scale: Scale) -> String {
                 bytes if bytes.is_bytes() => format!("bfifo limit {}", bytes.value().max(FRAME)),
                 packets => format!("pfifo limit {}", packets.value().max(1)),
             };
-            let _ = write!(
+            let _ = writeln!(
                 lines,
                 "class add dev {name} parent 1:1 classid 1:{class:x} htb rate {share}bit ceil {rate}bit {burst} \
                  quantum \
                  {quantum}\n\
-                 qdisc add dev {name} parent 1:{class:x} handle {class:x}: {limit}\n"
+                 qdisc add dev {name} parent 1:{class:x} handle {class:x}: {limit}"
             );
             if class > FIRST {
-                let _ = write!(
+                let _ = writeln!(
                     lines,
                     "filter add dev {name} parent 1: protocol ip prio 1 u32 match ip tos {:#x} 0xfc flowid \
-                     1:{class:x}\n",
+                     1:{class:x}",
                     (class - FIRST) << 2
                 );
             }

@@ -96,6 +96,7 @@ impl Ovs {
         Ok(())
     }
 
+    #[expect(clippy::disallowed_methods, reason = "it waits for a process of the system")]
     fn wait_for(&self, name: &str) -> Result<(), Error> {
         let (begun, path) = (Instant::now(), self.folder.join(name));
         while !path.exists() {
