@@ -118,6 +118,13 @@ impl ShortestPaths {
         }
     }
 
+    /// The greatest sum of the `costs`, by port, on any shortest path from one host to another; 0 if there is no path.
+    pub fn longest_span(&self, costs: &[u64]) -> u64 {
+        let mut longest = 0;
+        self.spans(|port| costs[port as usize], |_| 0, |_, _, _, [_, most]| longest = longest.max(most));
+        longest
+    }
+
     /// By node: the least and the greatest cost of its paths to the destination of `counts`.
     fn spans_to(&self, counts: &[ShortestTo], cost: impl Fn(u32) -> u64) -> Vec<[u64; 2]> {
         let mut spans = vec![[0; 2]; self.to.outgoing.len()];

@@ -32,7 +32,7 @@ impl PacketSizes {
 pub fn link_rtts(topology: &Topology, sizes: PacketSizes) -> impl Fn(u32) -> Time {
     let twins = topology.twins();
     move |port| {
-        let [there, back] = [port, twins[port as usize]].map(|p| topology.configs[p as usize]);
+        let [there, back] = [port, twins[port as usize]].map(|p| &topology.configs[p as usize]);
         let bits = |bytes: u32| u64::from(bytes) * 8 * SECOND;
         there.delay + back.delay + bits(sizes.data) / there.rate + bits(sizes.ack) / back.rate
     }
@@ -50,13 +50,8 @@ pub struct Bdp {
 impl Bdp {
     /// That of `topology` for packets of these sizes.
     pub fn of(topology: &Topology, sizes: PacketSizes) -> Self {
-        let mut base_rtt = 0;
-        let paths = ShortestPaths::new(topology);
-        paths.spans(
-            link_rtts(topology, sizes),
-            |_| 0,
-            |_, _, _, [_, longest]| base_rtt = base_rtt.max(longest),
-        );
+        let rtts: Vec<Time> = (0..topology.configs.len() as u32).map(link_rtts(topology, sizes)).collect();
+        let base_rtt = ShortestPaths::new(topology).longest_span(&rtts);
         let ends = topology.network.ends.iter().zip(&topology.configs);
         let nics = ends.filter(|([from, _], _)| *from < topology.network.hosts);
         Self { base_rtt, rate: nics.map(|(_, config)| config.rate).min().unwrap_or(0) }
