@@ -9,7 +9,7 @@ use crate::ended::Ended;
 use crate::output::print_json;
 use crate::table::Table;
 
-/// Check what this machine can do: simulate, eBPF, MPTCP, ECN, path manager, testbed, Python
+/// Check what this machine can do: eBPF, MPTCP, ECN, path manager, testbed, Python
 ///
 /// Each line is the result of a trial that changes nothing. If something is missing, a line says how to
 /// fix it, and the exit code is 3.
