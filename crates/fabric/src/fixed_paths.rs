@@ -3,17 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::fat_tree::{FatTree, Spread};
+use crate::path::Path;
 use crate::shortest::ShortestPaths;
 use crate::virtual_hosts::VirtualHosts;
-
-/// A path through the network that is fixed port by port, there and back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Path {
-    /// From the sender to the receiver.
-    pub there: Vec<u32>,
-    /// From the receiver to the sender, over the same links.
-    pub back: Vec<u32>,
-}
 
 /// The part of the path that each subflow of a connection has to itself, as long as there are enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

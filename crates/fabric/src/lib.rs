@@ -27,6 +27,7 @@ mod loss;
 mod network;
 mod pace;
 mod packet;
+mod path;
 mod port;
 mod prefetch;
 mod queue;
@@ -51,7 +52,7 @@ pub use fabric::{
     RouteId, headroom,
 };
 pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Spread};
-pub use fixed_paths::{Exclusive, FixedPaths, Path};
+pub use fixed_paths::{Exclusive, FixedPaths};
 pub use flag::{Feedback, FlagConfig};
 pub use graph::{Graph, GraphError, GraphPort, LinkConfig, Links, Node, NodeKind};
 pub use histogram::Histogram;
@@ -60,6 +61,7 @@ pub use leaf_spine::{LeafSpine, LeafSpineError};
 pub use loss::{Loss, Probability};
 pub use network::Network;
 pub use packet::{Ecn, Header, Packet};
+pub use path::Path;
 pub use port::{NonEct, Port, PortConfig, PortCounters, Processing};
 pub use prefetch::{Ends, prefetch_line};
 pub use queue::{Event, EventQueue};

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use self::destinations::{Destinations, ShortestTo};
-use crate::fixed_paths::Path;
+use crate::path::Path;
 use crate::topology::Topology;
 
 pub(crate) use traffic::loads;

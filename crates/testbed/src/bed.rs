@@ -21,6 +21,7 @@ use tresse_path_manager::Config as Managers;
 use tresse_transport::{BufferRule, ReceiveBuffer};
 use tun_rs::SyncDevice;
 
+use crate::address::{MTU, address};
 use crate::agent::{Ask, HostReport};
 use crate::clock::Scale;
 use crate::cores;
@@ -32,9 +33,6 @@ use crate::wires::Wires;
 
 /// How long a host's process may take to start.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// The MTU of hosts, bytes.
-pub(crate) const MTU: u16 = 1500;
 
 /// The minimum, initial and maximum size of a socket's send buffer, bytes.
 const SENDS: &str = "4096 131072 268435456";
@@ -92,11 +90,6 @@ const CONTROL: &str = "tb";
 /// The controllers that were attached for a testbed, by the kernel's names for them.
 #[derive(Debug)]
 struct Controls(Vec<(Arc<ConfiguredController>, String)>);
-
-/// The address of a host with this number among its addresses.
-pub(crate) fn address(host: u32, number: u32) -> Ipv4Addr {
-    Ipv4Addr::new(10, (host >> 8) as u8, host as u8, 1 + number as u8)
-}
 
 impl Bed {
     /// Builds the hosts and the fabric of `case`.

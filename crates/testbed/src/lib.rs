@@ -10,6 +10,7 @@
 
 #![expect(unsafe_code, reason = "epoll and namespaces are system calls")]
 
+mod address;
 pub mod agent;
 mod bed;
 mod clock;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use tresse_linux::mark;
 
 use super::FRAME;
-use crate::bed::MTU;
+use crate::address::MTU;
 use crate::namespace::Namespace;
 
 /// How old readings of queues may be.

@@ -36,7 +36,7 @@ use tresse_lab::network::{FlowSpec, Paths, PortNow};
 use tresse_linux::mark::{self, Class as Service, Length, MAX_THRESHOLD, MAX_WEIGHT, Match, Settings};
 use tresse_units::{BitsPerSecond, SECOND};
 
-use crate::bed::{MTU, address};
+use crate::address::{MTU, address};
 use crate::clock::{Clock, Scale};
 use crate::namespace::{self, Error, Namespace};
 use counters::Readings;

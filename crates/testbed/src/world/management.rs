@@ -6,8 +6,8 @@ use std::time::Duration;
 use tresse_path_manager::{Ack, Action, Memory, PathChoice, PathManager, Priority, Sent};
 use tresse_units::{NEVER, Time};
 
+use crate::address::address;
 use crate::agent::{Ask, Subflow};
-use crate::bed::address;
 use crate::virtual_switch::Places;
 use crate::world::World;
 use crate::world::flow::{Carrier, OwnSubflow, srtt};
