@@ -76,7 +76,8 @@ pub(crate) struct Batch {
     /// Its number in its subflow.
     pub number: u32,
     pub packets: u32,
-    pub marked: u32,
+    /// Marked packets that its ACKs tell of: those of the batch before, then its own.
+    pub marked: [u32; 2],
     pub lost: u32,
     /// The round trip of its first packet, ps.
     pub rtt: f64,
@@ -99,6 +100,8 @@ pub(crate) struct Outgoing {
     pub rtt: f64,
     /// Packets that were marked in the host's own port, and lost there, because of its own window.
     pub at_host: [u32; 2],
+    /// The share of its time in which nothing is sent by packets, because the window was cut.
+    pub pause: f64,
     /// By link to the receiver: its shares at the start.
     pub before: SmallVec<[Shares; 6]>,
 }
@@ -158,6 +161,8 @@ pub(crate) struct Echo {
     pub held: bool,
     /// Marked packets of the second half of the last batch, if it took a round.
     pub late: u32,
+    /// The share by which the window was cut for a mark, if nothing has been sent since.
+    pub cut: f64,
 }
 
 /// Round trips, ps (RFC 6298 §2).

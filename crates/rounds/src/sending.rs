@@ -33,13 +33,15 @@ pub(crate) struct Place<'a> {
 
 impl Subflow {
     /// Of `marked` packets of a batch that takes a round: those that are heard of with its first ACK. That comes half a
-    /// round before its middle, so that of its first half is heard, and of the second half of the batch before. If its
-    /// queue is above K at its end (`rising`), the last packets are marked, otherwise the first.
-    fn shift(&mut self, marked: u32, arrived: u32, rising: bool) -> u32 {
+    /// round before its middle, so that of its first half is heard, and before that of the second half of the batch
+    /// before: how many were marked of each. If its queue is above K at its end (`rising`), the last packets are marked,
+    /// otherwise the first.
+    fn shift(&mut self, marked: u32, arrived: u32, rising: bool) -> [u32; 2] {
         let half = arrived.div_ceil(2);
         let (fills, rests) = (marked.min(half), marked.saturating_sub(half));
         let (early, late) = if rising { (rests, fills) } else { (fills, rests) };
-        (std::mem::replace(&mut self.echo.late, late) + early).min(arrived)
+        let before = std::mem::replace(&mut self.echo.late, late).min(arrived);
+        [before, early.min(arrived - before)]
     }
 }
 
@@ -126,9 +128,9 @@ impl Place<'_> {
         s.counters.sent += u64::from(packets - again);
         s.in_flight += packets;
         s.last_sent = end;
-        let start = self.now;
+        let (start, pause) = (self.now, std::mem::take(&mut s.echo.cut));
         s.outgoing =
-            Some(Outgoing { packets, start, end, rate, passed, acks, forward, rtt, at_host, before });
+            Some(Outgoing { packets, start, end, rate, passed, acks, forward, rtt, at_host, pause, before });
         let number = s.next;
         if is_round {
             s.acked_at = end;
@@ -186,10 +188,14 @@ impl Place<'_> {
         let marks = f64::from(arrived) * (1.0 - unmarked);
         let marked = if marks > 0.0 { ((marks + c.stream.unit()) as u32).min(arrived) } else { 0 };
         let marked = if c.config.ecn { marked.max(marked_at_host.min(arrived)) } else { marked };
+        // After a cut nothing is sent until so many fewer are in flight. Here the batch begins at once, and its first
+        // packets find the queue of before.
+        let paused = if rising { 0 } else { (f64::from(out.packets) * out.pause).round() as u32 };
+        let marked = marked.saturating_sub(paused);
         // Not in slow start, where the window that such a delay adds would be as large as all before it.
         let starts = c.group[self.i].cwnd < c.group[self.i].ssthresh;
-        let marked =
-            if lasted > out.rtt / 2.0 && !starts { s.shift(marked, arrived, rising) } else { marked };
+        let takes_round = lasted > out.rtt / 2.0 && !starts;
+        let marked = if takes_round { s.shift(marked, arrived, rising) } else { [0, marked] };
         let [_, now_rtt] = self.trip(&s.way);
         let spread = (lasted + now_rtt - out.rtt).max(s.way.least_gap * f64::from(out.packets));
         let gap = spread / f64::from(out.packets);
@@ -213,8 +219,8 @@ impl Place<'_> {
         let window = c.group[self.i].cwnd.min(c.config.receive_window);
         let s = &mut c.subflows[self.i];
         let Some(&batch) = s.batches.back() else { return false };
-        let changed = (batch.marked > 0) != s.echo.was_marked;
-        s.echo.was_marked = batch.marked > 0;
+        let is_marked = batch.marked != [0; 2];
+        let changed = is_marked != std::mem::replace(&mut s.echo.was_marked, is_marked);
         let lone = batch.packets == 1 && s.in_flight == 1 && window == 1 && batch.lost == 0;
         let quick = changed || delayed.every == 1 || s.arrived < u64::from(delayed.quick);
         if !lone || quick || c.unsent == 0 {
@@ -271,22 +277,13 @@ impl Place<'_> {
             s.repair.timer += 1;
             s.repair.backoff = 0;
             s.repair.since = if s.repair.holes > 0 { s.repair.since + arrived } else { 0 };
-            s.counters.marks += u64::from(batch.marked);
+            s.counters.marks += batch.marked.map(u64::from).iter().sum::<u64>();
             s.rtt.sample(batch.rtt);
-            let rtt = (batch.rtt * 8.0 / MICROSECOND as f64) as u32;
-            let told = Told::Ack {
-                packets: arrived,
-                marked: batch.marked,
-                rtt: Some(rtt.max(1)),
-                limited: s.limited,
-                subflow: self.i,
-            };
             if s.repair.holes > 0 && c.group[self.i].state == State::Recovery {
                 // It ends when the last hole is filled (RFC 6582 §3.2), and a window is cut once for all of them.
                 c.hosts.extend_recovery(self.i, arrived + s.repair.holes);
             }
-            let cut = c.hosts.play(&mut c.group, told).event == "mark";
-            s.counters.mark_cuts += u64::from(cut);
+            self.hear(c, arrived, &batch);
             self.repair(c);
             // What the ACKs allow, more in slow start and less after a cut, leaves while they arrive.
             let window = c.group[self.i].cwnd.min(c.config.receive_window);
@@ -297,6 +294,30 @@ impl Place<'_> {
         let sent = self.send(c);
         self.arm(c);
         sent
+    }
+
+    /// The controller hears of `arrived` packets of a batch, and first of the marks of the batch before.
+    fn hear(&mut self, c: &mut Connection, arrived: u32, batch: &Batch) {
+        let (limited, subflow) = (c.subflows[self.i].limited, self.i);
+        let rtt = Some(((batch.rtt * 8.0 / MICROSECOND as f64) as u32).max(1));
+        let [before, own] = batch.marked;
+        let first = if before > 0 { before.max(arrived / 2) } else { 0 };
+        for (packets, marked) in [(first, before), (arrived - first, own)] {
+            if packets == 0 {
+                continue;
+            }
+            let told = Told::Ack { packets, marked, rtt, limited, subflow };
+            let window = c.group[subflow].cwnd.max(1);
+            if c.hosts.play(&mut c.group, told).event == "mark" {
+                let s = &mut c.subflows[self.i];
+                s.counters.mark_cuts += 1;
+                s.echo.cut = 1.0 - f64::from(c.group[subflow].cwnd) / f64::from(window);
+                if packets == arrived - first && s.echo.late > 0 {
+                    // The marks that come late are of packets that were sent before the cut.
+                    c.hosts.extend_recovery(self.i, s.echo.late.max(arrived / 2));
+                }
+            }
+        }
     }
 
     /// Enough duplicate ACKs: the window is cut, and what is lost is sent again.

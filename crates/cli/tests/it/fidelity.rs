@@ -5,8 +5,8 @@ use tempfile::TempDir;
 
 use crate::common::tresse;
 
-/// A set of one experiment: DCTCP, XMP and DCM by rounds have the links full as by packets. DCTCP and DCM wait as long in the
-/// queue, XMP not as long: 0.70 of it alone with K = 10 packets.
+/// A set of one experiment: DCTCP, XMP and DCM by rounds have the links full as by packets, and wait nearly as long in the
+/// queue. The worst is XMP alone with K = 10 packets, which has 0.85 of it.
 #[test]
 fn rounds_are_near_packets_on_one_link() {
     let dir = TempDir::new().expect("a temporary folder");
@@ -20,12 +20,7 @@ fn rounds_are_near_packets_on_one_link() {
     for case in cases.iter().filter(|case| case["marks"] == true) {
         for value in case["values"].as_array().expect("values") {
             let ratio = value[1][1].as_f64().expect("a number") / value[1][0].as_f64().expect("a number");
-            let is_xmp = case["case"].as_str().is_some_and(|name| name.starts_with("xmp"));
-            let within = match (value[0] == "goodput_mean_bps", is_xmp) {
-                (true, _) => 0.02,
-                (false, false) => 0.1,
-                (false, true) => 0.35,
-            };
+            let within = if value[0] == "goodput_mean_bps" { 0.02 } else { 0.16 };
             assert!((ratio - 1.0).abs() < within, "{}: {} {ratio}", case["case"], value[0]);
         }
     }
