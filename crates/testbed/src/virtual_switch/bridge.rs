@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::layout::Layout;
-use super::{bridge_name, interface, mac};
+use super::names::{bridge_name, interface, mac};
 use crate::namespace::{Error, Namespace};
 
 /// Makes the bridges, with the ports of their links and the entries for all interfaces.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use tresse_linux::mark;
 
-use super::FRAME;
+use super::names::FRAME;
 use crate::address::MTU;
 use crate::namespace::Namespace;
 

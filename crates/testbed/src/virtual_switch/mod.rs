@@ -20,83 +20,38 @@
 
 mod bridge;
 mod counters;
+mod kind;
 mod layout;
+mod names;
+mod needs;
 mod ovs;
+mod places;
+mod queues;
 
-use std::fmt;
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 use std::process::Command;
-use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
 use tresse_experiment::plan::Case;
-use tresse_fabric::{PortCounters, Threshold};
+use tresse_fabric::PortCounters;
 use tresse_lab::network::{FlowSpec, Paths, PortNow};
-use tresse_linux::mark::{self, Class as Service, Length, MAX_THRESHOLD, MAX_WEIGHT, Match, Settings};
-use tresse_units::{BitsPerSecond, SECOND};
+use tresse_linux::mark;
+use tresse_units::SECOND;
 
+use self::counters::Readings;
+pub use self::kind::SwitchKind;
+pub(crate) use self::layout::Layout;
+use self::layout::Port;
+use self::names::{interface, mac};
+pub(crate) use self::needs::lacks;
+use self::ovs::Ovs;
+pub(crate) use self::ovs::clean;
+pub(crate) use self::places::Places;
+use self::queues::{marker, queues};
 use crate::address::{MTU, address};
 use crate::clock::{Clock, Scale};
-use crate::namespace::{self, Error, Namespace};
-use counters::Readings;
-pub(crate) use layout::Layout;
-use layout::{Class, Mark, Port};
-use ovs::Ovs;
-pub(crate) use ovs::clean;
-
-/// What moves packets between hosts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum SwitchKind {
-    /// The simulator's fabric under the wall clock.
-    #[default]
-    Emulated,
-    /// Linux's bridge.
-    Bridge,
-    /// Open vSwitch.
-    Ovs,
-}
-
-impl SwitchKind {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Emulated, Self::Bridge, Self::Ovs];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Emulated => "emulated",
-            Self::Bridge => "bridge",
-            Self::Ovs => "ovs",
-        }
-    }
-}
-
-impl fmt::Display for SwitchKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for SwitchKind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
-        found.ok_or_else(|| "expected `emulated`, `bridge` or `ovs`".to_owned())
-    }
-}
-
-/// A full frame, bytes: what a machine sends at once.
-const FRAME: u64 = MTU as u64 + 14;
-
-/// The number of a port's first class in HTB.
-const FIRST: u32 = 0x10;
-
-/// HTB's largest quantum, bytes.
-const MOST_QUANTUM: u64 = 60_000;
-
-/// HTB may send this much late, in time: the kernel's timers are not exact.
-const SLACK: u64 = SECOND / 20_000;
+use crate::namespace::{Error, Namespace};
 
 /// The switches of a case.
 #[derive(Debug)]
@@ -315,44 +270,8 @@ impl Layout {
     }
 }
 
-/// The addresses of a connection's paths: a host has some for each of its interfaces.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Places {
-    /// The interfaces at both ends, by source address and then by destination address.
-    nics: Vec<[u32; 2]>,
-    remotes: u16,
-    numbers: u32,
-}
-
-impl Places {
-    /// The numbers of the addresses of a subflow from one address to another, among those of its hosts.
-    pub fn numbers(&self, local: u16, remote: u16) -> [u32; 2] {
-        let remotes = usize::from(self.remotes);
-        let locals = self.nics.len() / remotes;
-        let place = usize::from(local) % locals * remotes + usize::from(remote) % remotes;
-        let [from, to] = self.nics[place];
-        // Each subflow has its own source address.
-        [from * self.numbers + u32::from(local) % self.numbers, to * self.numbers]
-    }
-}
-
 fn numbered(layout: &Layout) -> impl Iterator<Item = (u32, &Port)> {
     (0..).zip(&layout.ports)
-}
-
-/// The interface of a port.
-fn interface(port: u32) -> String {
-    format!("p{port}")
-}
-
-/// The name of a bridge.
-fn bridge_name(node: u32) -> String {
-    format!("n{node}")
-}
-
-/// The hardware address of a machine's interface.
-fn mac(nic: u32) -> String {
-    format!("02:74:72:00:{:02x}:{:02x}", nic >> 8, nic & 255)
 }
 
 /// Nothing in a namespace sends by itself.
@@ -378,200 +297,7 @@ fn links(layout: &Layout) -> String {
     lines
 }
 
-/// The marker of a port; `None` if it marks nothing.
-fn marker(port: &Port, scale: Scale) -> Option<Settings> {
-    // The marker drains 1 % faster than it is told. Drained faster than the real queue, it would lose sight of it.
-    let rate_bps = scale.rate(port.rate) * 99 / 100;
-    let length = |mark: Option<Mark>| match mark {
-        Some(Mark::Above(bytes)) if bytes.is_bytes() => Length::Bytes(bytes.value()),
-        Some(Mark::Above(packets)) => Length::Packets(packets.value()),
-        Some(Mark::Share(bytes)) => Length::Bytes(bytes),
-        None => Length::Bytes(MAX_THRESHOLD),
-    };
-    let threshold = port.classes.iter().find_map(|class| class.mark)?;
-    let threshold = length(Some(threshold));
-    if let [_] = port.classes[..] {
-        return Some(Settings { rate_bps, threshold, classes: Vec::new() });
-    }
-    let least = port.classes.iter().map(|class| class.quantum).min().unwrap_or(1).max(1);
-    let class = |(dscp, class): (u8, &Class)| Service {
-        name: format!("class-{dscp}"),
-        // In proportion, with two places for a weight that is no multiple of the least.
-        weight: (u64::from(class.quantum) * 100 / u64::from(least)).clamp(1, MAX_WEIGHT.into()) as u32,
-        rule: Match::Dscp(dscp),
-        threshold: (!matches!(class.mark, Some(Mark::Share(_)))).then(|| length(class.mark)),
-    };
-    Some(Settings { rate_bps, threshold, classes: (0..).zip(&port.classes).map(class).collect() })
-}
-
-/// Commands for `tc`: the queues, and the place for filters and markers on the ports of machines.
-fn queues(layout: &Layout, scale: Scale) -> String {
-    let mut lines = String::new();
-    for (number, port) in numbered(layout) {
-        let name = interface(number);
-        if port.ends[0] < layout.nics {
-            let _ = writeln!(lines, "qdisc add dev {name} clsact");
-        }
-        if !port.can_fill {
-            continue;
-        }
-        let rate = scale.rate(port.rate);
-        let burst = (u128::from(rate) * u128::from(SLACK) / u128::from(8 * SECOND)).max(FRAME.into()) + 86;
-        let burst = format!("burst {burst} cburst {burst}");
-        let _ = writeln!(
-            lines,
-            "qdisc add dev {name} root handle 1: htb default {FIRST:x}\n\
-             class add dev {name} parent 1: classid 1:1 htb rate {rate}bit ceil {rate}bit {burst} quantum {FRAME}"
-        );
-        // A class has its share of the rate, and borrows what others leave, in proportion to the quanta.
-        let all: u64 = port.classes.iter().map(|class| u64::from(class.quantum)).sum();
-        let least = port.classes.iter().map(|class| u64::from(class.quantum)).min().unwrap_or(1).max(1);
-        for (class, own) in (FIRST..).zip(&port.classes) {
-            let share = u128::from(rate) * u128::from(own.quantum) / u128::from(all.max(1));
-            let quantum = (FRAME * u64::from(own.quantum) / least).clamp(FRAME, MOST_QUANTUM);
-            let limit = match own.limit {
-                Threshold::UNLIMITED => "pfifo limit 1000000".to_owned(),
-                bytes if bytes.is_bytes() => format!("bfifo limit {}", bytes.value().max(FRAME)),
-                packets => format!("pfifo limit {}", packets.value().max(1)),
-            };
-            let _ = writeln!(
-                lines,
-                "class add dev {name} parent 1:1 classid 1:{class:x} htb rate {share}bit ceil {rate}bit {burst} \
-                 quantum \
-                 {quantum}\n\
-                 qdisc add dev {name} parent 1:{class:x} handle {class:x}: {limit}"
-            );
-            if class > FIRST {
-                let _ = writeln!(
-                    lines,
-                    "filter add dev {name} parent 1: protocol ip prio 1 u32 match ip tos {:#x} 0xfc flowid \
-                     1:{class:x}",
-                    (class - FIRST) << 2
-                );
-            }
-        }
-    }
-    lines
-}
-
 /// Switches offloads of an interface.
 fn features(namespace: &Namespace, interface: &str, features: &[&str]) -> Result<(), Error> {
     namespace.run(Command::new("ethtool").arg("-K").arg(interface).args(features))
-}
-
-/// What this machine lacks for such switches; `None` if it lacks nothing.
-pub(crate) fn lacks(kind: SwitchKind) -> Option<String> {
-    if kind == SwitchKind::Emulated {
-        return None;
-    }
-    for (program, package) in [("tc", "iproute2"), ("bridge", "iproute2"), ("ethtool", "ethtool")] {
-        if !namespace::is_installed(program) {
-            return Some(format!("{program} is not installed\n\nhint: apt-get install {package}"));
-        }
-    }
-    if kind == SwitchKind::Ovs
-        && let Some(lack) = ovs::lacks()
-    {
-        return Some(lack);
-    }
-    match Namespace::create("probe") {
-        Ok(probe) => {
-            let mut needed: Vec<_> =
-                NEEDED.into_iter().filter(|own| kind == SwitchKind::Bridge || !own.bridge).collect();
-            needed.drain(..).find_map(|own| own.lacks(&probe))
-        }
-        Err(error) => Some(error.to_string()),
-    }
-}
-
-/// A part of the kernel, and what fails without it.
-struct Needed {
-    what: &'static str,
-    program: &'static str,
-    command: &'static str,
-    /// Only Linux's bridge needs it.
-    bridge: bool,
-}
-
-/// In this order: each command uses what those before it have made.
-const NEEDED: [Needed; 5] = [
-    Needed {
-        what: "veth interfaces (CONFIG_VETH)",
-        program: "ip",
-        command: "link add p0 type veth peer name p1",
-        bridge: false,
-    },
-    Needed {
-        what: "bridges (CONFIG_BRIDGE)",
-        program: "ip",
-        command: "link add n0 type bridge",
-        bridge: true,
-    },
-    Needed {
-        what: "the queueing discipline HTB (CONFIG_NET_SCH_HTB)",
-        program: "tc",
-        command: "qdisc add dev p0 root handle 1: htb default 1",
-        bridge: false,
-    },
-    Needed {
-        what: "clsact (CONFIG_NET_SCH_INGRESS)",
-        program: "tc",
-        command: "qdisc add dev p0 clsact",
-        bridge: false,
-    },
-    Needed {
-        what: "the filter u32 with the action mirred (CONFIG_NET_CLS_U32, CONFIG_NET_ACT_MIRRED)",
-        program: "tc",
-        command: "filter add dev p0 ingress protocol all u32 match u32 0 0 action mirred egress redirect dev p1",
-        bridge: false,
-    },
-];
-
-impl Needed {
-    fn lacks(&self, probe: &Namespace) -> Option<String> {
-        let error = probe.batch(self.program, &format!("{}\n", self.command)).err()?;
-        Some(format!("this kernel lacks {}: {error}", self.what))
-    }
-}
-
-impl Scale {
-    /// A rate on the machine.
-    fn rate(self, rate: BitsPerSecond) -> BitsPerSecond {
-        let second = self.wall(SECOND).as_nanos().max(1);
-        (u128::from(rate) * 1_000_000_000 / second) as BitsPerSecond
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_subflow_leaves_and_arrives_by_the_interfaces_of_its_path() {
-        // Two interfaces on each side, four paths, eight addresses an interface.
-        let places = Places { nics: vec![[0, 0], [1, 1], [0, 1], [1, 0]], remotes: 1, numbers: 8 };
-        assert_eq!(
-            (0..4).map(|local| places.numbers(local, 0)).collect::<Vec<_>>(),
-            [[0, 0], [9, 8], [2, 8], [11, 0]]
-        );
-        // Switches decide: source and destination are chosen by themselves.
-        let forwarded = Places { nics: vec![[0, 0], [0, 1], [1, 0], [1, 1]], remotes: 2, numbers: 2 };
-        assert_eq!(forwarded.numbers(1, 1), [3, 2]);
-        assert_eq!(forwarded.numbers(0, 1), [0, 2]);
-    }
-
-    #[test]
-    fn at_a_third_of_the_speed_a_rate_is_a_third() {
-        let third: Scale = "1/3".parse().expect("a fraction");
-        assert_eq!(third.rate(600_000_000), 200_000_000);
-        assert_eq!(Scale::WHOLE.rate(1_000_000_007), 1_000_000_007);
-    }
-
-    #[test]
-    fn a_kind_is_known_by_its_name() {
-        for kind in SwitchKind::ALL {
-            assert_eq!(kind.to_string().parse(), Ok(kind));
-        }
-        assert!("vpp".parse::<SwitchKind>().is_err());
-    }
 }

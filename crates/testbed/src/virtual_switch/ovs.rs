@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::layout::Layout;
-use super::{bridge_name, interface, mac};
+use super::names::{bridge_name, interface, mac};
 use crate::namespace::{self, Error, Namespace};
 
 /// Where the folders of testbeds' switches are.
