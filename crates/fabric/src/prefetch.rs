@@ -5,7 +5,7 @@ pub trait Ends<P> {
     /// The address of two cache lines for a packet that may soon arrive; any address is allowed.
     fn address(&self, payload: &P) -> *const u8;
 
-    /// A packet arrives next but one, and those two lines are there: fetches what they lead to.
+    /// A packet arrives next but one at the end of a fixed route, and those two lines are there: fetches what they lead to.
     fn fetch(&self, payload: &P);
 }
 

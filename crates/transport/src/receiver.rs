@@ -117,15 +117,11 @@ impl Receiver {
     }
 
     /// Calls `fetch` with the addresses of the cache lines, other than its own, that data on `subflow` will touch.
+    /// Only those of TCP: others gained nothing.
     #[inline]
     pub fn for_each_line(&self, subflow: usize, fetch: impl Fn(*const u8)) {
-        match self {
-            Self::Tcp(receiver) => receiver.for_each_line(subflow, fetch),
-            Self::Sprayed(receiver) => {
-                let own: *const u8 = std::ptr::from_ref(&**receiver).cast();
-                (0..2).for_each(|line| fetch(own.wrapping_add(64 * line)));
-            }
-            Self::Datagrams(_) => {}
+        if let Self::Tcp(receiver) = self {
+            receiver.for_each_line(subflow, fetch);
         }
     }
 

@@ -232,15 +232,11 @@ impl Sender {
     }
 
     /// Calls `fetch` with the addresses of the cache lines, other than its own, that an ACK of `subflow` will touch.
+    /// Only those of TCP: others gained nothing.
     #[inline]
     pub fn for_each_line(&self, subflow: usize, fetch: impl Fn(*const u8)) {
-        match self {
-            Self::Tcp(sender) => sender.for_each_line(subflow, fetch),
-            Self::Sprayed(sender) => {
-                let own: *const u8 = std::ptr::from_ref(&**sender).cast();
-                (0..4).for_each(|line| fetch(own.wrapping_add(64 * line)));
-            }
-            Self::Datagrams(_) => {}
+        if let Self::Tcp(sender) = self {
+            sender.for_each_line(subflow, fetch);
         }
     }
 

@@ -10,7 +10,8 @@ impl<P: Copy> Fabric<P> {
     /// a step earlier than the next needs it.
     ///
     /// Whether a packet is at its end cannot be predicted, and a wrong guess costs more than a needless
-    /// fetch: so there is one path for both cases, without a branch.
+    /// fetch: so the first lines are fetched on one path for both cases, without a branch. What an end leads to is ten
+    /// lines, which are worth one from k = 16 up; at queued ports, or where nodes decide, nothing was gained.
     #[inline]
     pub(super) fn prefetch(&self, ends: &impl Ends<P>) {
         let arrival = |ahead| self.queue.upcoming(ahead).filter(|e| e.0 >= ARRIVALS).map(|e| e.1);
