@@ -71,6 +71,7 @@ fn of_work(work: &Work, forecast: Option<&Forecast>) -> String {
     let Work { cases, seeds, flows, simulated_s } = work;
     let seeds = if *seeds == 1 { String::new() } else { format!(" under {seeds} seeds") };
     let time = simulated_s.map_or_else(String::new, |s| format!(", {s} s of simulated time under each seed"));
+    let cases = format!("{cases} {}", if *cases == 1 { "case" } else { "cases" });
     let computed = format!("to compute: {cases}{seeds}, about {flows} flows{time}");
     match forecast {
         None => format!("{computed}; how long that takes is not known"),

@@ -97,7 +97,7 @@ fn it_says_how_much_there_is_to_do() {
     assert_eq!(code, Some(0), "{text}");
     let work = &json["work"];
     assert_eq!([&work["cases"], &work["seeds"], &work["flows"]], [3, 3, 3 * 3 * 4], "{work}");
-    assert!(text.contains("\nto compute: 3 under 3 seeds, about 36 flows, "), "{text}");
+    assert!(text.contains("\nto compute: 3 cases under 3 seeds, about 36 flows, "), "{text}");
     let forecast = &json["forecast"];
     assert!(
         forecast["wall_s"].as_f64().is_some_and(|s| s > 0.0) && forecast["tried_cases"] == 3,
