@@ -16,8 +16,9 @@ const FIRST: u32 = 0x10;
 /// HTB's largest quantum, bytes.
 const MOST_QUANTUM: u64 = 60_000;
 
-/// HTB may send this much late, in time: the kernel's timers are not exact.
-const SLACK: u64 = SECOND / 20_000;
+/// How much HTB may save up while its timers are late. What it cannot save it loses: it is then slower than its marker
+/// believes, which loses sight of the queue.
+const SLACK: u64 = SECOND / 200;
 
 /// The marker of a port; `None` if it marks nothing.
 pub(super) fn marker(port: &Port, scale: Scale) -> Option<Settings> {
