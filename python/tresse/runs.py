@@ -141,7 +141,7 @@ class Run:
     @cached_property
     def cases(self) -> Cases:
         """The cases, in the order of the experiment."""
-        return Cases(_case(own) for own in self.report_json["cases"])
+        return Cases(case(own) for own in self.report_json["cases"])
 
     @cached_property
     def claims(self) -> list[Claim]:
@@ -225,7 +225,8 @@ class Run:
         return html.run_html(self)
 
 
-def _case(own: dict[str, Any]) -> Case:
+def case(own: dict[str, Any]) -> Case:
+    """A case as the command's JSON has it."""
     axes = own["case"]
     scheme = str(axes.get("scheme") or "")
     if axes.get("subflows") is not None:

@@ -50,7 +50,9 @@ class Sweep:
         return f"<sweep {self.folder}: {self.points} points{failed}>"
 
     def __str__(self) -> str:
-        return self._text.rstrip("\n")
+        from tresse import html
+
+        return html.sweep_text(json.loads(_native.sweep_rows(self.folder)), self._text)
 
     def _repr_html_(self) -> str:
         return self.results._repr_html_()

@@ -29,7 +29,7 @@ mod _native {
     #[pymodule_export]
     use crate::running::Running;
     #[pymodule_export]
-    use crate::sweeps::{Sweep, merge, run_point, sweep_head};
+    use crate::sweeps::{Sweep, merge, run_point, sweep_head, sweep_rows};
     #[pymodule_export]
     use crate::tables::{figures, head, meanings, networks, table, write_page};
     #[pymodule_export]
