@@ -179,6 +179,6 @@ pub fn sweep_head(py: Python<'_>, folder: PathBuf) -> PyResult<(usize, usize, St
 /// The cases of the points of the sweep in `folder`, as JSON: setting, axes, metrics and intervals.
 #[pyfunction]
 pub fn sweep_rows(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
-    let rows = py.detach(|| sweep::rows(&folder)).map_err(|own| error(py, own))?;
+    let rows = py.detach(|| sweep::rows(&folder)).map_err(|own| wrong(py, own))?;
     Ok(serde_json::json!(rows).to_string())
 }
