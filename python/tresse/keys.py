@@ -230,6 +230,12 @@ HostProfile: TypeAlias = Literal["ns3", "ns2", "linux", "spray"]
 Packets: TypeAlias = str
 """Such as "10pkt"."""
 
+Rto: TypeAlias = Literal["rfc6298", "linux"]
+"""How the retransmission timeout follows from the RTT.
+- `rfc6298`: The larger of srtt + 4 rttvar and `rto_min` (RFC 6298).
+- `linux`: srtt + the larger of 4 rttvar and `rto_min`, as Linux.
+"""
+
 Recovery: TypeAlias = Literal["go-back-n", "reno", "reno-once", "newreno", "sack", "rack"]
 """How losses are repaired.
 - `go-back-n`: No fast retransmit: every loss waits for the timeout.
@@ -263,6 +269,12 @@ Switch: TypeAlias = Literal["off", "on"]
 """Whether something is on.
 - `off`: Off.
 - `on`: On.
+"""
+
+Join: TypeAlias = Literal["established", "first-ack"]
+"""When the subflows besides the first begin their handshakes.
+- `established`: When the first one's is complete.
+- `first-ack`: When the first ACK of data has arrived (RFC 8684 §3.1), as Linux.
 """
 
 Scheduler: TypeAlias = Literal["lowest-rtt", "round-robin", "linux"]
@@ -1511,6 +1523,9 @@ class Transport(Keys):
     initial_ssthresh: Packets | None = None
     """The slow-start threshold of a new subflow. Default: unlimited."""
 
+    rto_rule: Rto | None = None
+    """How the retransmission timeout follows from the RTT: `rfc6298` or `linux`."""
+
     rto_min: Duration | None = None
     """The smallest retransmission timeout."""
 
@@ -1599,6 +1614,11 @@ class Transport(Keys):
     trip for the first subflow's, and joining subflows then wait for theirs.
     """
 
+    join: Join | None = None
+    """With `handshake`: whether the other subflows join when the first is `established`, or at its
+    `first-ack`.
+    """
+
     stale_after: int | None = None
     """After this many timeouts in a row, the data in flight on a subflow is also sent on the others, and
     the subflow gets no new data until an ACK arrives for it; 0 turns this off.
@@ -1606,6 +1626,9 @@ class Transport(Keys):
 
     scheduler: Scheduler | None = None
     """How the subflow that gets the next data is chosen (`tresse list schedulers`)."""
+
+    send_segment: Bytes | None = None
+    """With `scheduler = "linux"`: what a segment counts when a subflow's send buffer grows to two windows."""
 
     plb: Plb | None = None
     """Whether a subflow that stays congested changes the hash by which switches choose its path: `"on"`,

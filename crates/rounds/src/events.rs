@@ -24,6 +24,8 @@ pub(crate) enum Kind {
     Timeout(u32),
     /// The subflow's handshake is complete.
     Established,
+    /// The first ACK of data arrives: the others may join.
+    Joinable,
     /// The path manager's timer.
     Manager,
     /// The last byte arrives.

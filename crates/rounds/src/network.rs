@@ -8,7 +8,7 @@ use tresse_controllers::{Group, State};
 use tresse_fabric::{Fabric, PortCounters, prefetch_line};
 use tresse_path_manager::{Action, Memory, PathChoice, Priority};
 use tresse_sim::{FlowRecord, FlowSpec, Step};
-use tresse_transport::{Config, Counters};
+use tresse_transport::{Config, Counters, Join};
 use tresse_units::{BitsPerSecond, NEVER, Stream, Time};
 
 use crate::connection::{Connection, Echo, Repair, Rtt, Subflow, Way};
@@ -124,6 +124,15 @@ impl Rounds {
             Kind::Established => {
                 connection.subflows[i].is_open = true;
                 self.hops += place.send(connection) as u64 * connection.subflows[i].way.links.len() as u64;
+                if connection.config.handshake && i == 0 && connection.config.join == Join::FirstAck {
+                    let round = connection.subflows[0].way.base.iter().sum::<f64>() as Time;
+                    self.events.plan(self.now + round, Event { kind: Kind::Joinable, ..event });
+                } else {
+                    self.manage(slot, |m, now, memory| m.handle_established(now, memory, i));
+                }
+                return None;
+            }
+            Kind::Joinable => {
                 self.manage(slot, |m, now, memory| m.handle_established(now, memory, i));
                 return None;
             }

@@ -361,8 +361,8 @@ impl Place<'_> {
     /// The retransmission timeout.
     fn timeout_after(&self, c: &Connection) -> Time {
         let (config, s) = (&c.config, &c.subflows[self.i]);
-        let own = (s.rtt.smoothed + 4.0 * s.rtt.variation) as Time;
-        let rto = if own == 0 { config.rto_initial } else { config.rto_min.max(own) };
+        let (srtt, variation) = (s.rtt.smoothed as Time, s.rtt.variation as Time);
+        let rto = if srtt == 0 { config.rto_initial } else { config.rto(srtt, variation) };
         rto.saturating_mul(1 << s.repair.backoff.min(16)).min(config.rto_max)
     }
 

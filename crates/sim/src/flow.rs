@@ -87,6 +87,8 @@ impl Duties {
     pub const RECORD_RTTS: Self = Self(16);
     /// The packets of one of its hosts are recorded.
     pub const RECORD: Self = Self(32);
+    /// Its path manager hears that the first subflow is established when data has been ACKed (`Join::FirstAck`).
+    pub const JOIN: Self = Self(64);
 
     /// Those that are true.
     pub fn of(all: &[(Self, bool)]) -> Self {
@@ -96,6 +98,11 @@ impl Duties {
     #[inline]
     pub fn has(self, duty: Self) -> bool {
         self.0 & duty.0 != 0
+    }
+
+    /// Adds or removes a duty.
+    pub fn set(&mut self, duty: Self, is_due: bool) {
+        self.0 = if is_due { self.0 | duty.0 } else { self.0 & !duty.0 };
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use tresse_fabric::{Fabric, RouteId};
 use tresse_path_manager::{Ack, Action, Memory, PathChoice, PathManager, Priority, Sent};
 use tresse_transport::spray::Spraying;
 use tresse_transport::tcp::Step;
-use tresse_transport::{Body, Config, Fate, Origin, Sender, Wire};
+use tresse_transport::{Body, Config, Fate, Join, Origin, Sender, Wire};
 use tresse_units::{BitsPerSecond, Time};
 
 use crate::flow::{Duties, SUBFLOW, Way};
@@ -127,7 +127,11 @@ impl Part {
         }
         half.sender.handle_ack(now, i as usize, wire);
         half.rehash_if_asked(i as usize);
-        if half.duties.has(Duties::MANAGE) {
+        if i == 0 && half.duties.has(Duties::JOIN) {
+            half.duties.set(Duties::JOIN, false);
+            self.manage(slot, |m, now, memory| m.handle_established(now, memory, 0));
+        }
+        if self.sendings[slot as usize].duties.has(Duties::MANAGE) {
             self.tell_ack(slot, i as usize, wire);
         }
     }
@@ -160,9 +164,13 @@ impl Part {
     #[cold]
     pub(crate) fn handle_handshake_answer(&mut self, slot: u32, i: u32, step: Step, stamp: Time) {
         let now = self.fabric.now();
-        let sender = self.sendings[slot as usize].subflows();
-        if sender.handle_handshake(now, i as usize, step, stamp) {
-            self.manage(slot, |m, now, memory| m.handle_established(now, memory, i as usize));
+        let half = &mut self.sendings[slot as usize];
+        if half.subflows().handle_handshake(now, i as usize, step, stamp) {
+            if i == 0 && half.sender.config().join == Join::FirstAck {
+                half.duties.set(Duties::JOIN, true);
+            } else {
+                self.manage(slot, |m, now, memory| m.handle_established(now, memory, i as usize));
+            }
         }
         self.transmit(slot);
         self.arm_sender(slot, i);

@@ -62,6 +62,25 @@ pub enum Echo {
     TwoBit,
 }
 
+/// How the timeout follows from the RTT's mean and its variation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rto {
+    /// The larger of srtt + 4 rttvar and `rto_min` (RFC 6298 §2.3, §2.4).
+    Rfc6298,
+    /// srtt + the larger of 4 rttvar and `rto_min` (Linux's `__tcp_set_rto` and `tcp_rtt_estimator`).
+    Linux,
+}
+
+/// When a connection's further subflows begin their handshakes, counted from the first one's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Join {
+    /// When it is complete.
+    Established,
+    /// When the first ACK of data has arrived: before that the other host need not have the keys (RFC 8684 §3.1, "fully
+    /// established"; Linux's `check_fully_established`).
+    FirstAck,
+}
+
 /// Which of several subflows with room gets the next data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheduler {
@@ -197,6 +216,8 @@ pub struct Config {
     pub ack: u32,
     /// Whether subflows are opened by handshakes, with packets of the size of an ACK (RFC 8684 §3.1, §3.2).
     pub handshake: bool,
+    /// With `handshake`: when the other subflows begin theirs.
+    pub join: Join,
     /// After this many timeouts in a row, the data in flight on a subflow is also sent on others, and it gets
     /// no new data until it is heard from again (Linux's `stale_loss_cnt`); 0: never.
     pub stale_after: u32,
@@ -204,6 +225,8 @@ pub struct Config {
     pub initial_window: u32,
     /// The slow-start threshold of a new subflow, packets; at least 1.
     pub initial_ssthresh: u32,
+    /// How the retransmission timeout is made.
+    pub rto_rule: Rto,
     /// The smallest retransmission timeout.
     pub rto_min: Time,
     /// The timeout before there is an RTT sample.
@@ -232,6 +255,9 @@ pub struct Config {
     pub port_limit: u64,
     /// Where new data goes.
     pub scheduler: Scheduler,
+    /// With [`Scheduler::Linux`]: a subflow's send buffer grows to hold two windows of segments of this many bytes
+    /// (`per_mss` in Linux's `tcp_sndbuf_expand`).
+    pub send_segment: u64,
     /// Whether data packets are ECN-capable.
     pub ecn: bool,
     /// Whether ACKs are ECN-capable: then they pass queues that drop packets that they cannot mark, and their
@@ -260,9 +286,11 @@ impl Default for Config {
             header: 40,
             ack: 40,
             handshake: false,
+            join: Join::Established,
             stale_after: 0,
             initial_window: 10,
             initial_ssthresh: INFINITE_SSTHRESH,
+            rto_rule: Rto::Rfc6298,
             rto_min: 200 * MILLISECOND,
             rto_initial: SECOND,
             rto_max: 60 * SECOND,
@@ -275,6 +303,7 @@ impl Default for Config {
             receive_buffer: None,
             port_limit: 1 << 20,
             scheduler: Scheduler::LowestRtt,
+            send_segment: 4352,
             ecn: false,
             ect_acks: false,
             echo: Echo::Dctcp,
@@ -283,6 +312,17 @@ impl Default for Config {
             plb: None,
             delayed_ack: DelayedAck { every: 1, timer: 40 * MILLISECOND, quick: 0, quick_again: false },
             gro: Gro::OFF,
+        }
+    }
+}
+
+impl Config {
+    /// The retransmission timeout, without back-off, from the smoothed RTT and its variation.
+    #[inline]
+    pub fn rto(&self, srtt: Time, variation: Time) -> Time {
+        match self.rto_rule {
+            Rto::Rfc6298 => (srtt + 4 * variation).max(self.rto_min),
+            Rto::Linux => srtt + (4 * variation).max(self.rto_min),
         }
     }
 }

@@ -21,7 +21,8 @@ mod transmit;
 mod wire;
 
 pub use config::{
-    Blocked, BufferRule, Config, DelayedAck, Echo, Gro, Plb, ReceiveBuffer, Recovery, Reduction, Scheduler,
+    Blocked, BufferRule, Config, DelayedAck, Echo, Gro, Join, Plb, ReceiveBuffer, Recovery, Reduction, Rto,
+    Scheduler,
 };
 pub use counters::Counters;
 pub use message::Incoming;

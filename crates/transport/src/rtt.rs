@@ -61,11 +61,7 @@ impl RttEstimator {
     /// The timeout, backed off.
     #[inline]
     pub fn rto(&self, config: &Config) -> Time {
-        let rto = if self.srtt == 0 {
-            config.rto_initial
-        } else {
-            (self.srtt + 4 * self.variation).max(config.rto_min)
-        };
+        let rto = if self.srtt == 0 { config.rto_initial } else { config.rto(self.srtt, self.variation) };
         rto.saturating_mul(1 << self.backoff.min(16)).min(config.rto_max)
     }
 

@@ -2,7 +2,7 @@
 
 use tresse_controllers::INFINITE_SSTHRESH;
 use tresse_experiment::{Profile, Source, find, load, resolve};
-use tresse_transport::{Blocked, BufferRule, Config, Gro, Recovery, Reduction, Scheduler};
+use tresse_transport::{Blocked, BufferRule, Config, Gro, Join, Recovery, Reduction, Rto, Scheduler};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 
 /// The transport of XMP's table 1 with `keys` in place of its own, under LIA.
@@ -106,6 +106,17 @@ fn the_scheduler_is_a_key_and_plb_needs_hashes() {
 }
 
 #[test]
+fn hosts_differ_in_their_timeouts_and_in_when_they_join() {
+    let of = |profile: &str| config(&format!("profile = \"{profile}\"")).expect("valid");
+    assert_eq!((of("linux").rto_rule, of("linux").join), (Rto::Linux, Join::FirstAck));
+    assert_eq!((of("ns2").rto_rule, of("ns2").join), (Rto::Rfc6298, Join::Established));
+    let own = config("profile = \"linux\"\nrto_rule = \"rfc6298\"\njoin = \"established\"").expect("valid");
+    assert_eq!(own, Config { rto_rule: Rto::Rfc6298, join: Join::Established, ..of("linux") });
+    let short = config("profile = \"linux\"\nsend_segment = \"2304B\"").expect("valid");
+    assert_eq!((of("linux").send_segment, short.send_segment), (4352, 2304));
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     for (keys, expected) in [
         ("profile = \"ns3\"\nscheduler = \"rtt\"", "expected one of `lowest-rtt`, `round-robin`, `linux`"),
@@ -122,6 +133,7 @@ fn what_is_wrong_is_named() {
         ("profile = \"linux\"\nheader = \"4GB\"", "a packet has 1 to 65535 bytes"),
         ("profile = \"linux\"\nack = \"0B\"", "an ACK has 1 to 65535 bytes"),
         ("profile = \"linux\"\ngro_interval = \"2000s\"", "at most 1000s"),
+        ("profile = \"linux\"\nsend_segment = \"0B\"", "more than 0B and at most 1MiB"),
     ] {
         let message = config(keys).expect_err(keys);
         assert!(message.contains(expected), "{keys}: {message}");

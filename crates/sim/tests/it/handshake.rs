@@ -2,6 +2,7 @@
 
 use tresse_fabric::{Fabric, QueuedPortConfig};
 use tresse_sim::{FlowSpec, World};
+use tresse_transport::Join;
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Time};
 
 use crate::common::{Acking, Bottleneck, GIGABIT, HEADER, MSS, Net, PACKET, flow, run_until, scheme};
@@ -35,20 +36,31 @@ fn the_first_data_leaves_after_one_round_trip() {
     assert_eq!(p.sent, 3, "SYN, SYN/ACK, data: {p:?}");
 }
 
-/// The second subflow's SYN leaves when the first is established, and its data two round trips later.
+/// The second subflow's SYN leaves when the first is established, and its data two round trips later; or all this when
+/// the first data has been ACKed.
 #[test]
 fn a_subflow_that_joins_sends_after_two_round_trips_more() {
     let net = net(1);
-    let joined = 3 * small_rtt(&net, 0);
-    assert_eq!(small_rtt(&net, 0), small_rtt(&net, 1));
+    let path = net.path(0, 0);
+    let first_ack = net.latency(&path.there, PACKET) + net.latency(&path.back, HEADER);
+    for join in [Join::Established, Join::FirstAck] {
+        opens_at(&net, join, 3 * small_rtt(&net, 0) + if join == Join::FirstAck { first_ack } else { 0 });
+    }
+}
+
+/// The second subflow may send at `joined`, and not before.
+fn opens_at(net: &Net, join: Join, joined: Time) {
+    assert_eq!(small_rtt(net, 0), small_rtt(net, 1));
     for (time, established) in [(joined - 1, false), (joined, true)] {
         let mut world = net.world();
-        world.start(spec(&net, &[0, 1], 10_000));
+        let mut own = spec(net, &[0, 1], 10_000);
+        own.config.join = join;
+        world.start(own);
         // The sender's own port carries data too, for which the handshake's packets may wait.
         let waited = 2 * net.latency(&net.path(0, 1).there[..1], PACKET);
         run_until(&mut world, time + if established { waited } else { 0 });
         let sender = world.sender(0).expect("it has not ended");
-        assert_eq!(sender.is_open(1), established, "at {time}");
+        assert_eq!(sender.is_open(1), established, "{join:?}, at {time}");
         assert_eq!(sender.counters(1).sent > 0, established);
     }
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tresse_controllers::{SRTT_LEAST, SRTT_LIMIT};
-use tresse_transport::Config;
+use tresse_transport::{Config, Rto};
 use tresse_units::{NEVER, Time};
 
 use crate::pipe::{MICROSECOND, MILLISECOND, Pipe, SECOND, ack, config, poll, sender};
@@ -42,6 +42,19 @@ fn the_timeout_is_srtt_and_four_variations() {
     let measured = timeouts(config(), &ms(&[100, 100, 180]));
     // 100 + 4 x 50; 100 + 4 x 37.5; variation 28.125 + 20, SRTT 110.
     assert_eq!(measured, [300_000, 250_000, 302_500].map(|us| us * MICROSECOND));
+}
+
+/// Linux's floor is one of the variation (`tcp_rtt_estimator`, `__tcp_set_rto`): on a path of 200 ms, a delayed ACK is
+/// not a loss.
+#[test]
+fn the_timeout_of_linux_is_srtt_and_at_least_the_floor() {
+    let linux = Config { rto_rule: Rto::Linux, ..config() };
+    let ms = |n: &[Time]| n.iter().map(|t| t * MILLISECOND).collect::<Vec<_>>();
+    // 100 + 4 x 50; then 4 x 37.5 and less are below the floor.
+    assert_eq!(timeouts(linux, &ms(&[100, 100, 100])), ms(&[300, 300, 300]));
+    // 4 x 42.2 is below the floor on a longer path too.
+    assert_eq!(timeouts(linux, &ms(&[200; 4]))[3], 400 * MILLISECOND);
+    assert_eq!(timeouts(config(), &ms(&[200; 4]))[3], 368_750 * MICROSECOND);
 }
 
 #[test]

@@ -60,8 +60,8 @@ pub struct Twin {
     pub cases: Vec<TwinCase>,
 }
 
-/// Hosts like those of a testbed: Linux, one packet at a time, without the queueing discipline that paces, and with
-/// our controllers, which cut at once after a mark (bpf/controller.bpf.c) whereas the kernel's own go through PRR.
+/// Hosts like those of a testbed, besides this kernel's `send_segment`: Linux, one packet at a time, without the queueing
+/// discipline that paces, and with our controllers, which cut at once after a mark (bpf/controller.bpf.c) whereas the kernel's own go through PRR.
 const HOSTS: [&str; 6] = [
     "transport.scheduler=linux",
     "transport.reduction=immediate",
@@ -88,8 +88,10 @@ pub fn run(
 ) -> Result<(Twin, PathBuf), Failure> {
     request.own.load(&mut |_| ())?;
     let mut cases = request.cases;
-    for setting in HOSTS {
-        cases.experiment.set.insert(0, setting.to_owned());
+    let segment = tresse_testbed::send_segment().ok().flatten();
+    let segment = segment.map(|bytes| format!("transport.send_segment={bytes}B"));
+    for setting in segment.into_iter().chain(HOSTS.map(str::to_owned)) {
+        cases.experiment.set.insert(0, setting);
     }
     let (loaded, plan) = cases.load(tell)?;
     testbed::check(&plan, SwitchKind::Emulated)?;

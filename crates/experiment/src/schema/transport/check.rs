@@ -39,6 +39,9 @@ pub(super) fn check(config: &Config, sprayed: bool) -> Result<(), Wrong> {
             return Err(("receive_buffer", SPRAYED_BUFFER.into()));
         }
     }
+    if !(1..=1 << 20).contains(&config.send_segment) {
+        return Err(("send_segment", "more than 0B and at most 1MiB".into()));
+    }
     if config.port_limit == 0 {
         return Err(("port_limit", "more than 0B".into()));
     }

@@ -14,7 +14,7 @@ use tresse_controllers as controllers;
 use tresse_transport::{BufferRule, Config, DelayedAck, Echo, Gro, ReceiveBuffer};
 use tresse_units::{Buffer, Bytes, Duration, Packets};
 
-pub use values::{Blocked, Plb, Recovery, Reduction, Scheduler, Switch};
+pub use values::{Blocked, Join, Plb, Recovery, Reduction, Rto, Scheduler, Switch};
 
 /// The key that is wrong, and why.
 type Wrong = (&'static str, String);
@@ -39,6 +39,8 @@ pub struct Transport {
     pub initial_window: Option<Packets>,
     /// The slow-start threshold of a new subflow. Default: unlimited.
     pub initial_ssthresh: Option<Packets>,
+    /// How the retransmission timeout follows from the RTT: `rfc6298` or `linux`.
+    pub rto_rule: Option<Rto>,
     /// The smallest retransmission timeout.
     pub rto_min: Option<Duration>,
     /// The timeout before the first RTT sample.
@@ -94,11 +96,15 @@ pub struct Transport {
     /// Whether a subflow opens with a handshake, with packets of the size of an ACK: data waits one round trip
     /// for the first subflow's, and joining subflows then wait for theirs.
     pub handshake: Option<bool>,
+    /// With `handshake`: whether the other subflows join when the first is `established`, or at its `first-ack`.
+    pub join: Option<Join>,
     /// After this many timeouts in a row, the data in flight on a subflow is also sent on the others, and the
     /// subflow gets no new data until an ACK arrives for it; 0 turns this off.
     pub stale_after: Option<u32>,
     /// How the subflow that gets the next data is chosen (`tresse list schedulers`).
     pub scheduler: Option<Scheduler>,
+    /// With `scheduler = "linux"`: what a segment counts when a subflow's send buffer grows to two windows.
+    pub send_segment: Option<Bytes>,
     /// Whether a subflow that stays congested changes the hash by which switches choose its path: `"on"`,
     /// `"off"`, or a table of PLB's parameters (`tresse explain plb`).
     pub plb: Option<Plb>,
@@ -132,8 +138,11 @@ tso = "44pkt"
 gro = "1pkt"
 gro_interval = "0s"
 handshake = false
+join = "established"
+rto_rule = "rfc6298"
 stale_after = 0
 scheduler = "lowest-rtt"
+send_segment = "4352B"    # per_mss in tcp_sndbuf_expand, in a kernel as Debian builds it; 2304B if its headers are shorter
 port_limit = "1MiB"       # Linux's tcp_limit_output_bytes
 
 [ns3]
@@ -173,6 +182,7 @@ mss = "1448B"
 header = "52B"
 ack = "52B"
 initial_window = "10pkt"
+rto_rule = "linux"
 rto_min = "200ms"
 rto_initial = "1s"
 rto_max = "120s"
@@ -190,6 +200,7 @@ tso = "45pkt"
 gro = "45pkt"
 gro_interval = "50us"
 handshake = true
+join = "first-ack"
 stale_after = 4
 
 # A packet of 4150 bytes with a header of 64, an ACK for four packets, and a timer of at least 100 us: uet-htsim's.
@@ -248,6 +259,7 @@ impl Transport {
             ack: size(value!(ack)),
             initial_window: value!(initial_window).0,
             initial_ssthresh: keys.initial_ssthresh.map_or(controllers::INFINITE_SSTHRESH, |window| window.0),
+            rto_rule: value!(rto_rule).into(),
             rto_min: value!(rto_min).0,
             rto_initial: value!(rto_initial).0,
             rto_max: value!(rto_max).0,
@@ -270,8 +282,10 @@ impl Transport {
             tso: value!(tso).0,
             gro: Gro { segments: value!(gro).0, interval: value!(gro_interval).0 },
             handshake: value!(handshake),
+            join: value!(join).into(),
             stale_after: value!(stale_after),
             scheduler: value!(scheduler).into(),
+            send_segment: value!(send_segment).0,
             plb: keys.plb.as_ref().map(Plb::of_transport).transpose().map_err(|e| ("plb", e))?.flatten(),
             ecn: false,
             echo: Echo::Dctcp,

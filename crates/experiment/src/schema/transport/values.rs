@@ -38,6 +38,26 @@ pub enum Reduction {
     Prr,
 }
 
+/// How the retransmission timeout follows from the RTT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rto {
+    /// The larger of srtt + 4 rttvar and `rto_min` (RFC 6298).
+    Rfc6298,
+    /// srtt + the larger of 4 rttvar and `rto_min`, as Linux.
+    Linux,
+}
+
+/// When the subflows besides the first begin their handshakes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Join {
+    /// When the first one's is complete.
+    Established,
+    /// When the first ACK of data has arrived (RFC 8684 §3.1), as Linux.
+    FirstAck,
+}
+
 /// Where the next data goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -101,6 +121,24 @@ impl From<Reduction> for transport::Reduction {
         match key {
             Reduction::Immediate => Self::Immediate,
             Reduction::Prr => Self::Prr,
+        }
+    }
+}
+
+impl From<Rto> for transport::Rto {
+    fn from(key: Rto) -> Self {
+        match key {
+            Rto::Rfc6298 => Self::Rfc6298,
+            Rto::Linux => Self::Linux,
+        }
+    }
+}
+
+impl From<Join> for transport::Join {
+    fn from(key: Join) -> Self {
+        match key {
+            Join::Established => Self::Established,
+            Join::FirstAck => Self::FirstAck,
         }
     }
 }

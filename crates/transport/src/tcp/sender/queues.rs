@@ -12,14 +12,15 @@ use crate::{Origin, Transmit};
 /// The bytes that a subflow is given at once (`MPTCP_SEND_BURST_SIZE`).
 const BURST: u32 = 1 << 16;
 
+/// The data that goes to a subflow whole, bytes: what the application wrote into one page fragment (`mptcp_data_frag`).
+/// Between two of them Linux looks at the subflow's buffer (`__subflow_push_pending`).
+const FRAGMENT: u32 = 1 << 15;
+
 /// The space of a held segment in a send buffer, bytes: an `sk_buff`, its headers and a payload of 1448.
 const HELD: u64 = 2304;
 
 /// The initial size of a send buffer, bytes: the testbed's `tcp_wmem`.
 const FIRST_BUFFER: u64 = 131_072;
-
-/// A buffer grows to hold two windows of segments of this many bytes (`tcp_sndbuf_expand`).
-const FULL_SEGMENT: u64 = 4352;
 
 /// The pacing rate before the first RTT sample, bytes a second: faster than any other.
 const UNKNOWN_RATE: u64 = 1 << 48;
@@ -136,7 +137,7 @@ impl Sender {
         let mut grew = false;
         for (place, i) in bits(self.open).enumerate().filter(|_| queues.is_blocked) {
             let (own, queue) = (&self.group[place], &mut queues.of[i]);
-            let window = 2 * FULL_SEGMENT * u64::from(own.cwnd);
+            let window = 2 * self.config.send_segment * u64::from(own.cwnd);
             if queue.len == 0 && self.subflows[i].board.in_flight() < own.cwnd && window > queue.buffer {
                 queue.buffer = window;
                 grew = true;
@@ -191,13 +192,15 @@ impl Sender {
             }
             let Some((i, held, rate)) = self.first_done(queues, takes) else { return };
             let queue = &mut queues.of[i];
-            let free = queue.buffer.saturating_sub(held).div_ceil(HELD);
+            let free = queue.buffer.saturating_sub(held).div_ceil(HELD) as u32;
             if free == 0 {
                 return;
             }
+            let fragment = FRAGMENT.div_ceil(mss);
+            let most = BURST.div_ceil(mss).min(free.div_ceil(fragment) * fragment);
             let weight = u128::from(queue.rate) * u128::from(held) + u128::from(rate) * u128::from(BURST);
             queue.rate = (weight / (u128::from(held) + u128::from(BURST))) as u64;
-            let count = (next.end - next.start).min(BURST.div_ceil(mss)).min(free as u32);
+            let count = (next.end - next.start).min(most);
             let given = next.start..next.start + count;
             queue.push(given.clone());
             match queues.returned.front_mut() {
