@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use tresse_units::output_file::{replaces, write_whole};
 use tresse_workbench::Failure;
 use tresse_workbench::json::pretty;
-use tresse_workbench::report_card::{self, Outcome, ReportCard, Request, Verdict};
+use tresse_workbench::report_card::{self, Outcome, ReportCard, Request, Subject, Verdict};
 
 use crate::ended::Ended;
 use crate::interrupt;
@@ -18,8 +18,9 @@ use crate::width::sentence;
 ///
 /// Each case is a small experiment with a number and a bound. What does not apply to a controller, such as
 /// marks to one that hears none, is `n/a`, with the reason. There is no total: a failure stays visible. If
-/// a failure of a built-in controller follows from its paper, the card says why. docs/report-card.md
-/// explains the sections, and has the cards of all built-in controllers.
+/// a failure of a built-in controller follows from its paper, the card says why. Where a challenge has found
+/// that such a controller does worst, the card has that too, simulated and on real hosts.
+/// docs/report-card.md explains the sections, and has the cards of all built-in controllers.
 ///
 /// The exit code is 0 whatever the verdicts are. Ctrl-C prints what is done.
 ///
@@ -35,7 +36,8 @@ pub struct Args {
     /// Built-in controllers and C files, side by side
     #[arg(value_name = "CONTROLLER|FILE.c", required = true)]
     controllers: Vec<String>,
-    /// Only this section (alone, beside, paths, fabric, routes, multipath) or case; may be given more than once
+    /// Only this section (alone, beside, paths, fabric, routes, multipath, worst-cases) or case; may be given more
+    /// than once
     #[arg(long, value_name = "SECTION|CASE")]
     only: Vec<String>,
     /// How the card is written
@@ -149,12 +151,28 @@ fn remarks(card: &ReportCard, place: usize) -> Vec<String> {
     lines
 }
 
+/// Where a challenge found that a controller does worst, simulated and on real hosts; `None` if none is kept.
+fn worst_cases(own: &Subject) -> Option<Table> {
+    let mut table = Table::new(&["worst case", "simulated", "on real hosts", "because"]);
+    for case in &own.worst_cases {
+        let simulated = format!("{:.2}", case.simulated);
+        let what = format!("{}: {}", case.name, case.sentence);
+        table.row(vec![what, simulated, case.on_hosts(), case.because.clone()]);
+    }
+    (!own.worst_cases.is_empty()).then_some(table)
+}
+
 fn table(card: &ReportCard) -> String {
-    let mut text = cases(card, |name, title| format!("{name} · {title}")).to_string();
+    let is_empty = card.sections.is_empty();
+    let cases = cases(card, |name, title| format!("{name} · {title}"));
+    let mut text = if is_empty { String::new() } else { cases.to_string() };
     for (place, own) in card.controllers.iter().enumerate() {
         text += &format!("\n{}\n", own.name);
         for remark in remarks(card, place) {
             text += &format!("  {}\n", sentence(&remark, 4));
+        }
+        if let Some(table) = worst_cases(own) {
+            text += &format!("\n{table}");
         }
     }
     text
@@ -163,11 +181,16 @@ fn table(card: &ReportCard) -> String {
 fn markdown(card: &ReportCard) -> String {
     let names: Vec<&str> = card.controllers.iter().map(|own| own.name).collect();
     let mut text = format!("# Report card: {}\n\n", names.join(", "));
-    text += &cases(card, |_, title| title.to_owned()).markdown();
+    if !card.sections.is_empty() {
+        text += &cases(card, |_, title| title.to_owned()).markdown();
+    }
     for (place, own) in card.controllers.iter().enumerate() {
         text += &format!("\n## {}\n\n{} ({})\n\n", own.name, own.title, own.source);
         for remark in remarks(card, place) {
             text += &format!("- {remark}\n");
+        }
+        if let Some(table) = worst_cases(own) {
+            text += &format!("\n{}", table.markdown());
         }
     }
     text + &format!("\n{}, cases {}\n", card.version, card.suite)

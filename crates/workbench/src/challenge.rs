@@ -2,6 +2,8 @@
 
 mod condition;
 mod goal;
+mod hosts_record;
+mod kept;
 mod measure;
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 mod on_hosts;
@@ -28,8 +30,10 @@ use crate::interrupt::Interrupt;
 use condition::{ALL, Condition, Space};
 pub use condition::{GENES, Gene, Network};
 pub use goal::{GOALS, Goal};
+pub use hosts_record::{OnHosts, ReplayedOnHosts};
+pub use kept::{Fate, Kept, WorstCase, kept};
 #[cfg(all(feature = "kernel", target_os = "linux"))]
-pub use on_hosts::{OnHosts, ReplayedOnHosts, replay_on_hosts};
+pub use on_hosts::replay_on_hosts;
 pub use record::{Beside, Found, Own, Record, Worst};
 pub use replay::{Again, Replayed, replay};
 use search::{Cell, Elite, Search};

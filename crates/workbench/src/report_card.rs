@@ -18,12 +18,13 @@ use tresse_results::record::claim::Verdict as OfClaim;
 use tresse_results::{ClaimResult, MODEL_VERSION, Report, Status};
 
 use crate::OWNERS;
+use crate::challenge::{self, WorstCase};
 use crate::controller::{self, check};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::memory;
 use crate::stall::Guard;
-use suite::{Case, Section, Suite};
+use suite::{Case, Section, Suite, WORST_CASES};
 
 /// The name and version of the JSON.
 const SCHEMA: &str = "tresse/report-card/1";
@@ -61,6 +62,8 @@ pub struct Subject {
     pub name: &'static str,
     pub title: &'static str,
     pub source: &'static str,
+    /// Where a challenge found that it does worst, if one is kept and they are asked for.
+    pub worst_cases: Vec<WorstCase>,
 }
 
 /// A section of the card.
@@ -154,6 +157,9 @@ pub fn run(
         Bench { suite: &suite, folder, parallel: request.parallel.map_or(cores, usize::from), interrupt };
     interrupt.keep();
     let mut card = ReportCard::empty(&suite, &candidates);
+    if request.only.is_empty() || request.only.iter().any(|name| name == WORST_CASES) {
+        card.controllers.iter_mut().zip(&candidates).for_each(|(own, of)| own.worst_cases = worst_cases(*of));
+    }
     for (place, controller) in candidates.iter().enumerate() {
         for (number, section) in suite.sections.iter().enumerate() {
             let done = bench.section(section, *controller, &format!("{place}-{number}"))?;
@@ -185,6 +191,14 @@ fn candidates(asked: &[String]) -> Result<Vec<Controller>, Failure> {
         all.push(found);
     }
     Ok(all)
+}
+
+/// What is kept of a challenge of this controller. A user's own has none, whatever its name is.
+fn worst_cases(controller: Controller) -> Vec<WorstCase> {
+    let names = [Some(controller.name()), controller.alias_of()];
+    let is_own = |own: &challenge::Kept| names.contains(&Some(&*own.record.controller.name));
+    let mut kept = challenge::kept().into_iter().filter(|own| controller.file().is_none() && is_own(own));
+    kept.next().map_or_else(Vec::new, |own| own.worst_cases())
 }
 
 /// The section in a few words: how many cases passed, and which did not.
@@ -220,8 +234,12 @@ impl ReportCard {
             source: section.source.clone(),
             cases: section.cases.iter().map(case).collect(),
         };
-        let subject =
-            |own: &Controller| Subject { name: own.name(), title: own.title(), source: own.source() };
+        let subject = |own: &Controller| Subject {
+            name: own.name(),
+            title: own.title(),
+            source: own.source(),
+            worst_cases: Vec::new(),
+        };
         Self {
             schema: SCHEMA,
             version: format!("tresse {}, model {MODEL_VERSION}", env!("CARGO_PKG_VERSION")),

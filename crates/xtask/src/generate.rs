@@ -13,7 +13,7 @@ use tresse_workbench::catalogue::metrics;
 
 use crate::{
     balancers_page, commands_page, contract, controllers_page, keys_page, networks_page, palette,
-    topics_page, twin_page,
+    topics_page, twin_page, worst_cases,
 };
 
 /// The first line of an experiment's file in `papers/PAPER/`: editors use it to find the schema.
@@ -82,6 +82,7 @@ fn kept(root: &Path) -> Result<Vec<File>, String> {
     let places = palette::built_in()?;
     let mut files = vec![
         File::new("validation/twin/README.md", twin_page::page(root)?),
+        File::new(worst_cases::PAGE, worst_cases::page(root)?),
         File::new("docs/reproduction.md", scoreboard(&stored)),
         File::new("docs/reference/experiment.schema.json", tresse_workbench::schema() + "\n"),
         File::new("python/tresse/keys.py", python_keys(root)?),

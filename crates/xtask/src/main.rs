@@ -13,6 +13,7 @@ mod palette;
 mod real;
 mod topics_page;
 mod twin_page;
+mod worst_cases;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -25,7 +25,8 @@ pub fn replay(folder: &Path, as_json: bool, interrupt: &Interrupt) -> Result<(),
 }
 
 fn show(replayed: &ReplayedOnHosts) -> io::Result<()> {
-    let mut table = Table::new(&["experiment", "simulated", "on hosts", "plain controller", "scale", ""]);
+    let mut table =
+        Table::new(&["experiment", "simulated", "on hosts", "plain controller", "scale", "late us", ""]);
     for own in &replayed.failures {
         table.row(row(own));
     }
@@ -33,7 +34,7 @@ fn show(replayed: &ReplayedOnHosts) -> io::Result<()> {
     let [stay, go, none] = [Some(true), Some(false), None].map(counted);
     let mut out = io::stdout().lock();
     write!(out, "{table}")?;
-    writeln!(out, "\n{}: {stay} stay, {go} do not, {none} cannot run on hosts", replayed.kernel)
+    writeln!(out, "\n{}: {stay} stay, {go} vanish, {none} not replayed", replayed.kernel)
 }
 
 fn row(own: &OnHosts) -> Vec<String> {
@@ -41,8 +42,8 @@ fn row(own: &OnHosts) -> Vec<String> {
         |values: &[f64]| values.iter().map(|value| format!("{value:.2}")).collect::<Vec<_>>().join(" ");
     let verdict = match own.stays {
         Some(true) => "stays",
-        Some(false) => "does not stay",
-        None => "not on hosts",
+        Some(false) => "vanishes",
+        None => "not replayed",
     };
     let why = own.why.as_ref().map(|why| format!(": {}", why.lines().next().unwrap_or(why)));
     vec![
@@ -51,6 +52,7 @@ fn row(own: &OnHosts) -> Vec<String> {
         list(&own.real),
         list(&own.beside),
         own.scale.clone().unwrap_or_default(),
+        own.late_p99_us.map_or_else(String::new, |late| late.to_string()),
         format!("{verdict}{}", why.unwrap_or_default()),
     ]
 }

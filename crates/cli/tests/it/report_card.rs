@@ -122,6 +122,40 @@ fn it_is_written_as_text_markdown_and_a_page() {
     assert!(said.contains("--force"), "{said}");
 }
 
+/// Nothing runs for them: a challenge has found them, and hosts have run them.
+#[test]
+fn worst_cases_are_there_simulated_and_on_real_hosts() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let only = ["--only", "worst-cases"];
+    let all = card(dir.path(), &[&["xmp", "dcmptcp", "reno"], &only[..]].concat());
+    assert_eq!(all["sections"], Value::Array(Vec::new()));
+    let cases = |place: usize| all["controllers"][place]["worst_cases"].as_array().expect("a list");
+    assert!(cases(0).len() >= 3 && cases(1).len() >= 3 && cases(2).is_empty(), "{all}");
+    for case in cases(0) {
+        let is_real = case["real"].as_f64().is_some();
+        assert_eq!(is_real, case["fate"] != "not-replayed", "{case}");
+        assert!(case["simulated"].as_f64() >= case["bad_from"].as_f64(), "{case}");
+    }
+    let write = |format: &str| {
+        let mut run = tresse(dir.path());
+        let output = run.args(["report-card", "xmp", "--format", format]).args(only).output();
+        String::from_utf8(output.expect("the command starts").stdout).expect("UTF-8")
+    };
+    let name = cases(0)[0]["name"].as_str().expect("a name");
+    for (format, heads) in [
+        ("table", "worst case"),
+        ("markdown", "| worst case | simulated | on real hosts | because |"),
+        ("html", "<th>worst case</th><th>simulated</th><th>on real hosts</th>"),
+    ] {
+        let text = write(format);
+        assert!(text.contains(heads) && text.contains(name) && text.contains("stays 0."), "{text}");
+    }
+    // A file of the same name is another controller.
+    fs::write(dir.path().join("mine.c"), own_controller()).expect("a temporary file");
+    let own = card(dir.path(), &[&["mine.c"], &only[..]].concat());
+    assert_eq!(own["controllers"][0]["worst_cases"], Value::Array(Vec::new()));
+}
+
 #[test]
 fn what_cannot_be_judged_is_told_before_anything_runs() {
     let dir = TempDir::new().expect("a temporary folder");

@@ -81,13 +81,15 @@ fn the_page_has_the_cards_of_all_built_in_controllers() {
 fn tables(card: &Value) -> String {
     let sections = list(card, "sections");
     let heads: Vec<&str> = sections.iter().map(|section| text(section, "name")).collect();
-    let mut out = format!("\n| controller | {} |\n|---{}|\n", heads.join(" | "), "|---".repeat(heads.len()));
+    let (heads, rule) = (heads.join(" | "), "|---".repeat(heads.len()));
+    let mut out = format!("\n| controller | {heads} | on real hosts |\n|---{rule}|---|\n");
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     // Controllers with the same cells share a row: aliases, and those that differ only with several subflows.
     let mut rows: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
     for (place, controller) in list(card, "controllers").iter().enumerate() {
         let name = text(controller, "name");
-        let cells: Vec<String> = sections.iter().map(|section| cell(section, place)).collect();
+        let mut cells: Vec<String> = sections.iter().map(|section| cell(section, place)).collect();
+        cells.push(on_hosts(controller));
         match rows.iter_mut().find(|(own, _)| *own == cells) {
             Some((_, names)) => names.push(name),
             None => rows.push((cells, vec![name])),
@@ -111,6 +113,16 @@ fn tables(card: &Value) -> String {
         writeln!(out, "| {} | {why} |", cases.join(", ")).expect("a string");
     }
     out
+}
+
+/// How many of its worst cases stay on real hosts, of those that were replayed there.
+fn on_hosts(controller: &Value) -> String {
+    let fates: Vec<&str> = list(controller, "worst_cases").iter().map(|case| text(case, "fate")).collect();
+    let counted = |fate: &str| fates.iter().filter(|own| **own == fate).count();
+    match counted("stays") + counted("vanishes") {
+        0 => "not replayed".to_owned(),
+        all => format!("{} of {all} stay", counted("stays")),
+    }
 }
 
 /// What fails in a section: the names of cases, or how many passed.

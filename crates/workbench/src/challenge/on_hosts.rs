@@ -5,13 +5,14 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use serde::Serialize;
+use tresse_experiment::read::files::sha256;
 use tresse_experiment::schema::stopping_rule::Replications;
 use tresse_lab::Options;
 use tresse_results::Status;
 use tresse_units::text_file;
 
 use super::goal::{self, Goal};
+use super::hosts_record::{OnHosts, ReplayedOnHosts, SCHEMA};
 use super::measure::Experiment;
 use super::record::{Found, Record, save};
 use super::replay::controller_of;
@@ -36,34 +37,6 @@ const LEAST_IDLE: f64 = 0.1;
 /// The file in the folder of the challenge.
 const FILE: &str = "on-hosts.json";
 
-/// What a failure measures on real hosts.
-#[derive(Debug, Serialize)]
-pub struct OnHosts {
-    pub file: String,
-    pub goal: String,
-    /// The median in the simulator, when it was found.
-    pub simulated: f64,
-    /// On hosts, by seed; empty if they cannot run it.
-    pub real: Vec<f64>,
-    /// The same with the plain controller that the challenge ran in its place, if it did.
-    pub beside: Vec<f64>,
-    /// Whether the median on hosts is a failure too; `None` if they cannot run it.
-    pub stays: Option<bool>,
-    /// How fast the experiment's time passed.
-    pub scale: Option<String>,
-    /// Why hosts cannot run it, or in what the network that they saw was another one.
-    pub why: Option<String>,
-}
-
-/// What all failures of a folder measure on real hosts.
-#[derive(Debug, Serialize)]
-pub struct ReplayedOnHosts {
-    pub schema: &'static str,
-    pub controller: String,
-    pub kernel: String,
-    pub failures: Vec<OnHosts>,
-}
-
 /// Measures all failures of `folder` on real hosts, one run after the other, and writes `on-hosts.json`; `agent` makes the
 /// program that runs on a host, and `tell` gets a line for each failure. The machine must be ready for a testbed.
 ///
@@ -77,18 +50,18 @@ pub fn replay_on_hosts(
 ) -> Result<ReplayedOnHosts, Failure> {
     let record = Record::read(folder)?;
     controller_of(folder, &record, tell)?;
-    let mut failures = Vec::new();
-    for (place, found) in record.failures.iter().enumerate() {
-        tell(format!("{} of {}: {}", place + 1, record.failures.len(), found.file));
-        failures.push(again(folder, found, agent, interrupt)?);
-    }
-    let replayed = ReplayedOnHosts {
-        schema: "tresse/challenge-on-hosts/1",
+    let mut replayed = ReplayedOnHosts {
+        schema: SCHEMA.to_owned(),
         controller: record.controller.name,
         kernel: twin::kernel(),
-        failures,
+        failures: Vec::new(),
     };
-    save(&folder.join(FILE), &(json::pretty(&replayed) + "\n"))?;
+    for (place, found) in record.failures.iter().enumerate() {
+        tell(format!("{} of {}: {}", place + 1, record.failures.len(), found.file));
+        replayed.failures.push(again(folder, found, agent, interrupt)?);
+        // It takes minutes: what is measured is kept, whatever becomes of the rest.
+        save(&folder.join(FILE), &(json::pretty(&replayed) + "\n"))?;
+    }
     Ok(replayed)
 }
 
@@ -104,12 +77,14 @@ fn again(
         text_file::read_written(&path).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?;
     let mut own = OnHosts {
         file: found.file.clone(),
+        sha256: sha256(&text),
         goal: found.goal.clone(),
         simulated: found.value,
         real: Vec::new(),
         beside: Vec::new(),
         stays: None,
         scale: None,
+        late_p99_us: None,
         why: None,
     };
     let experiment = Experiment { name: path.display().to_string(), text };
@@ -123,11 +98,12 @@ fn again(
         Ok((measured, plain))
     });
     match measured {
-        Ok((Measured { values, scale, doubt }, plain)) => {
+        Ok((Measured { values, scale, late_p99_us, doubt }, plain)) => {
             own.stays = Some(median(&values) >= goal.bad_from);
             own.real = values;
             own.beside = plain.map_or(Vec::new(), |plain| plain.values);
             own.scale = Some(scale);
+            own.late_p99_us = late_p99_us;
             own.why = doubt;
         }
         Err(Failure::Interrupted) => return Err(Failure::Interrupted),
@@ -149,10 +125,11 @@ fn cannot(experiment: &Experiment) -> Result<Option<String>, Failure> {
     Ok(is_set.then(|| "a host decides itself which packets it ACKs".to_owned()))
 }
 
-/// Values by seed, how fast time passed, and what was wrong with the network.
+/// Values by seed, how fast time passed, how late packets were, and what was wrong with the network.
 struct Measured {
     values: Vec<f64>,
     scale: String,
+    late_p99_us: Option<u64>,
     doubt: Option<String>,
 }
 
@@ -162,20 +139,41 @@ fn on_hosts(
     agent: fn() -> Command,
     interrupt: &Interrupt,
 ) -> Result<Measured, Failure> {
-    let (scale, doubt) = (RefCell::new(Scale::WHOLE), RefCell::new(None));
+    let met = RefCell::new((Scale::WHOLE, Met::default()));
     let mut values = Vec::new();
     for seed in SEEDS {
         let run = |trial: &Trial| {
-            let (seen, own, flag) = trial.run_on_hosts(seed, agent, interrupt)?;
-            *scale.borrow_mut() = own;
-            if let Some(flag) = flag {
-                *doubt.borrow_mut() = Some(flag);
-            }
+            let (seen, scale, own) = trial.run_on_hosts(seed, agent, interrupt)?;
+            let mut met = met.borrow_mut();
+            met.0 = scale;
+            met.1.add(own);
             Ok(seen)
         };
         values.push(experiment.measure_by(&[goal], seed, &run)?[0].unwrap_or(0.0));
     }
-    Ok(Measured { values, scale: scale.into_inner().to_string(), doubt: doubt.into_inner() })
+    let (scale, Met { late_p99_us, doubt }) = met.into_inner();
+    Ok(Measured { values, scale: scale.to_string(), late_p99_us, doubt })
+}
+
+/// How the network of some runs was.
+#[derive(Debug, Default)]
+struct Met {
+    /// How late one packet in a hundred was, at most.
+    late_p99_us: Option<u64>,
+    /// What was wrong, if anything.
+    doubt: Option<String>,
+}
+
+impl Met {
+    fn of(truths: &[testbed::Truth]) -> Self {
+        let late = truths.iter().filter_map(|truth| truth.late.map(|late| late.p99.div_ceil(1000)));
+        Self { late_p99_us: late.max(), doubt: truths.iter().find_map(doubt) }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.late_p99_us = self.late_p99_us.max(other.late_p99_us);
+        self.doubt = other.doubt.or(self.doubt.take());
+    }
 }
 
 impl Trial {
@@ -185,8 +183,7 @@ impl Trial {
         INTERVAL_MS * tresse_units::MILLISECOND as f64 / interval as f64
     }
 
-    /// Runs it on real hosts, as fast as they can follow. Returns how fast that was, and what was wrong with their
-    /// network, if anything.
+    /// Runs it on real hosts, as fast as they can follow. Returns how fast that was, and how their network was.
     ///
     /// # Errors
     /// If hosts cannot run it; [`Failure::Interrupted`].
@@ -195,7 +192,7 @@ impl Trial {
         seed: u64,
         agent: fn() -> Command,
         interrupt: &Interrupt,
-    ) -> Result<(Seen, Scale, Option<String>), Failure> {
+    ) -> Result<(Seen, Scale, Met), Failure> {
         testbed::check(&self.plan, SwitchKind::Emulated)?;
         let folder = tempfile::tempdir().map_err(|e| Failure::Machine(format!("a temporary folder: {e}")))?;
         let simulated = self.simulate(seed, &folder.path().join("simulated"), interrupt)?;
@@ -224,6 +221,6 @@ impl Trial {
             return Err(Failure::Machine(report.errors.join("\n")));
         }
         let seen = self.seen(&out).map_err(|why| Failure::Machine(format!("a run: {why}")))?;
-        Ok((seen, scale, truths.iter().find_map(doubt)))
+        Ok((seen, scale, Met::of(&truths)))
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{CaseCard, Outcome, ReportCard, Verdict};
+use super::{CaseCard, Outcome, ReportCard, Subject, Verdict};
+use crate::challenge::{Fate, WorstCase};
 
 const STYLE: &str = "\
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; color: #1a1a1a;\n\
@@ -39,24 +40,61 @@ pub fn page(card: &ReportCard) -> String {
     if !card.complete {
         line(&mut page, "<p><b>Interrupted: some cases were not run.</b></p>");
     }
-    let heads: String = names.iter().map(|name| format!("<th>{}</th>", text(name))).collect();
-    line(&mut page, &format!("<table>\n<thead><tr><th>case</th><th>bound</th>{heads}</tr></thead>\n<tbody>"));
+    if !card.sections.is_empty() {
+        cases(&mut page, card);
+    }
+    card.controllers.iter().for_each(|own| worst_cases(&mut page, own));
+    let suite = &card.suite[..12.min(card.suite.len())];
+    line(&mut page, &format!("<p><small>{}, cases {suite}</small></p>\n</html>", text(&card.version)));
+    page
+}
+
+/// What became of the controllers in the cases.
+fn cases(page: &mut String, card: &ReportCard) {
+    let heads: String = card.controllers.iter().map(|own| format!("<th>{}</th>", text(own.name))).collect();
+    line(page, &format!("<table>\n<thead><tr><th>case</th><th>bound</th>{heads}</tr></thead>\n<tbody>"));
     for section in &card.sections {
         line(
-            &mut page,
+            page,
             &format!(
                 "<tr><th class=\"section\" colspan=\"{}\">{}<small>{}</small></th></tr>",
-                2 + names.len(),
+                2 + card.controllers.len(),
                 text(&section.title),
                 text(&section.source)
             ),
         );
-        section.cases.iter().for_each(|case| line(&mut page, &row(case)));
+        section.cases.iter().for_each(|case| line(page, &row(case)));
     }
-    line(&mut page, "</tbody>\n</table>");
-    let suite = &card.suite[..12.min(card.suite.len())];
-    line(&mut page, &format!("<p><small>{}, cases {suite}</small></p>\n</html>", text(&card.version)));
-    page
+    line(page, "</tbody>\n</table>");
+}
+
+/// Where a challenge found that a controller does worst, if one is kept.
+fn worst_cases(page: &mut String, of: &Subject) {
+    if of.worst_cases.is_empty() {
+        return;
+    }
+    line(page, &format!("<h2>Where {} does worst</h2>\n<table>", text(of.name)));
+    line(
+        page,
+        "<thead><tr><th>worst case</th><th>simulated</th><th>on real hosts</th></tr></thead>\n<tbody>",
+    );
+    of.worst_cases.iter().for_each(|case| line(page, &worst_case(case)));
+    line(page, "</tbody>\n</table>");
+}
+
+fn worst_case(case: &WorstCase) -> String {
+    let class = match case.fate {
+        Fate::Stays => "fail",
+        Fate::Vanishes => "pass",
+        Fate::NotReplayed => "not-run",
+    };
+    let [name, sentence, because, said] =
+        [&case.name, &case.sentence, &case.because, &case.on_hosts()].map(|own| text(own));
+    format!(
+        "<tr><td><b>{name}</b><br>{sentence}<small>{because}</small></td>\
+         <td class=\"fail\">{:.2}<small>a failure from {}</small></td><td class=\"{class}\">{said}</td></tr>",
+        case.simulated, case.bad_from
+    )
 }
 
 fn row(case: &CaseCard) -> String {

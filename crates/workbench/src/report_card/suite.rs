@@ -29,6 +29,9 @@ const SECTIONS: [(&str, &str); 6] = sections!["alone" "beside" "paths" "fabric" 
 /// The scheme whose controller is replaced by the one that is judged.
 const CANDIDATE: &str = "candidate";
 
+/// The name of what challenges found, which is on the card beside the sections, and has been measured.
+pub const WORST_CASES: &str = "worst-cases";
+
 /// All cases.
 #[derive(Debug)]
 pub struct Suite {
@@ -168,7 +171,7 @@ impl Suite {
     pub fn keep(&mut self, names: &[String]) -> Result<(), Failure> {
         for name in names {
             let is_section = self.sections.iter().any(|section| section.name == name);
-            if !is_section && self.case(name).is_none() {
+            if !is_section && self.case(name).is_none() && name != WORST_CASES {
                 return Err(self.unknown(name));
             }
         }
@@ -184,7 +187,8 @@ impl Suite {
     }
 
     fn unknown(&self, name: &str) -> Failure {
-        let sections: Vec<&str> = self.sections.iter().map(|section| section.name).collect();
+        let sections = self.sections.iter().map(|section| section.name);
+        let sections: Vec<&str> = sections.chain([WORST_CASES]).collect();
         let cases = self.sections.iter().flat_map(|section| &section.cases).map(|case| &*case.name);
         let guess = did_you_mean(name, sections.iter().copied().chain(cases));
         let sections = sections.join(", ");
