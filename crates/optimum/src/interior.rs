@@ -1,6 +1,6 @@
-//! Newton's method on the optimality conditions themselves, from a rough answer to the last digits.
+//! Newton's method on the optimality conditions themselves, from the middle or a rough answer to the last digits.
 //!
-//! The conic answer has errors relative to the largest marginal utility; where marginals differ by many
+//! A conic solver's answer has errors relative to the largest marginal utility; where marginals differ by many
 //! powers of ten (large α, starved flows), small ones are lost. Here every condition is measured on its own
 //! scale. Primal-dual interior point: the unknowns are the rates x > 0 with multipliers z, and the rows'
 //! slacks s with multipliers (prices) y:
@@ -28,9 +28,11 @@ const LIFT: f64 = 1e-5;
 const STEPS: usize = 300;
 /// Steps without progress after which the best point is the answer …
 const PATIENCE: usize = 20;
-/// … or this many, if it is already this close: rounding then decides which step looks best.
-const PATIENCE_NEAR: usize = 3;
-const NEAR: f64 = 1e-9;
+/// … or this many, if it is already this close: rounding then decides which step looks best, and where a rate and its
+/// multiplier both vanish Newton's method only halves them.
+const PATIENCE_NEAR: usize = 1;
+/// A point whose largest violation is below this is an optimum but for rounding.
+pub(crate) const NEAR: f64 = 1e-8;
 
 /// By path: the scale of its rate, its marginal utility, the price of its links, and that of its links and
 /// limits.
@@ -79,7 +81,42 @@ impl Prices {
     }
 }
 
+/// In the middle, rates are this part of an even share of the narrowest row.
+const MIDDLE: f64 = 0.5;
+/// The least slack and every path's multiplier in the middle, relative.
+const ROOM: f64 = 0.1;
+
 impl Point {
+    /// A point far from every bound: all products of complementarity are about equal, in their own scales.
+    pub(crate) fn middle(program: &Program) -> Self {
+        let mut x = program.reach.clone();
+        let mut rows_of = vec![0.0; x.len()];
+        for row in &program.rows {
+            let users: f64 = row.entries.iter().map(|(_, c)| c.abs()).sum();
+            for &(p, c) in &row.entries {
+                rows_of[p] += 1.0;
+                // A row with c < 0 is a minimum.
+                if c > 0.0 {
+                    x[p] = x[p].min(row.bound / users);
+                }
+            }
+        }
+        x.iter_mut().for_each(|x| *x *= MIDDLE);
+        let marginal = Prices::new(program, &x, &vec![0.0; program.rows.len()]).marginal;
+        // A path pays its marginal in equal parts.
+        let price = |row: &Row| {
+            let parts = row.entries.iter().map(|&(p, c)| marginal[p] / (c.abs() * rows_of[p]));
+            parts.sum::<f64>() / row.entries.len().max(1) as f64
+        };
+        let slack = |row: &Row| match row.equal {
+            true => 0.0,
+            false => (row.bound - row.used(&x)).max(ROOM * row.bound.abs()),
+        };
+        let (y, s) = (program.rows.iter().map(price).collect(), program.rows.iter().map(slack).collect());
+        let z = marginal.iter().map(|m| ROOM * m).collect();
+        Self { x, y, z, s }
+    }
+
     /// An interior point near the rates `x` and the prices `y` of the rows.
     pub(crate) fn near(program: &Program, x: &[f64], y: &[f64]) -> Self {
         let x: Vec<f64> = x.iter().zip(&program.reach).map(|(x, reach)| x.max(LIFT * reach)).collect();
@@ -104,8 +141,8 @@ impl Point {
     }
 
     /// Takes Newton steps until every condition holds to [`TOLERANCE`], or no step helps any more. Returns
-    /// the best point, and the number of steps. `newton` is the program's, or that of one with the same paths.
-    pub(crate) fn polish(mut self, program: &Program, newton: &mut Newton) -> (Self, usize) {
+    /// the best point. `newton` is the program's, or that of one with the same paths.
+    pub(crate) fn polish(mut self, program: &Program, newton: &mut Newton) -> Polished {
         let mut best = (f64::INFINITY, self.clone());
         // On the way, the worst condition may stay the same while the others improve.
         let (mut least, mut since, mut length) = (f64::INFINITY, 0, 0.0);
@@ -119,6 +156,11 @@ impl Point {
             if measure.worst < best.0 {
                 (best, since) = ((measure.worst, self.clone()), 0);
             }
+            // A step without progress may be one of an inaccurate direction.
+            if since > 0 && best.0 >= TOLERANCE && newton.eliminate_paths_first() {
+                (self, since, length) = (best.1.clone(), 0, 0.0);
+                continue;
+            }
             let patience = if best.0 < NEAR { PATIENCE_NEAR } else { PATIENCE };
             if best.0 < TOLERANCE || since > patience {
                 break;
@@ -126,11 +168,11 @@ impl Point {
             // After a full step the next one may aim far; after a short one, at the middle first.
             let centring = if length > 0.9 { 0.05 } else { 0.5 };
             let target = (centring * measure.complementarity).max(0.1 * TOLERANCE);
-            let Some(moved) = self.step(program, newton, target) else { break };
+            let Some(moved) = self.step(program, newton, target, measure.worst) else { break };
             length = moved;
             steps += 1;
         }
-        (best.1, steps)
+        Polished { point: best.1, worst: best.0, steps }
     }
 
     fn measure(&self, program: &Program) -> Measure {
@@ -155,9 +197,10 @@ impl Point {
         Measure { worst: if worst.is_nan() { f64::INFINITY } else { worst }, complementarity: sum / count }
     }
 
-    /// One damped step towards complementarity `target`. Returns how much of it was taken.
-    fn step(&mut self, program: &Program, newton: &mut Newton, target: f64) -> Option<f64> {
-        let d = self.direction(program, newton, target)?;
+    /// One damped step towards complementarity `target`, from where the conditions' largest violation is `worst`.
+    /// Returns how much of it was taken.
+    fn step(&mut self, program: &Program, newton: &mut Newton, target: f64, worst: f64) -> Option<f64> {
+        let d = self.direction(program, newton, target, worst)?;
         let length = self.longest(program, &d);
         // Too little, or not a number.
         if length.is_nan() || length < 1e-12 {
@@ -175,7 +218,9 @@ impl Point {
     ///
     ///   | -U'' + Z/X   Aᵀ  | dx     U' - Aᵀy + τ/x
     ///   |     A       -S/Y | dy  =  h - A x - τ/y
-    fn direction(&self, program: &Program, newton: &mut Newton, target: f64) -> Option<Self> {
+    ///
+    /// It may leave as much as it is to correct, `worst`, in the scale of the largest capacity and marginal utility.
+    fn direction(&self, program: &Program, newton: &mut Newton, target: f64, worst: f64) -> Option<Self> {
         let prices = Prices::new(program, &self.x, &self.y);
         let paths = self.x.len();
         let goal_x: Vec<f64> = (0..paths).map(|p| target * prices.rate[p] * prices.scale(p)).collect();
@@ -198,7 +243,7 @@ impl Point {
         }
 
         let by_path = (0..paths).map(|p| self.z[p] / self.x[p]);
-        let mut x = newton.solve(program, by_path, &curvatures, &slopes, &right)?;
+        let mut x = newton.solve(program, by_path, &curvatures, &slopes, &right, worst)?;
         let mut y = vec![0.0; program.rows.len()];
         newton.rows.iter().zip(x.split_off(paths)).for_each(|(&r, d)| y[r] = d);
         let z = (0..paths).map(|p| (goal_x[p] - self.z[p] * (self.x[p] + x[p])) / self.x[p]).collect();
@@ -233,6 +278,15 @@ impl Point {
         }
         length
     }
+}
+
+/// The best point of Newton's method.
+pub(crate) struct Polished {
+    pub point: Point,
+    /// The largest violation of any condition, relative.
+    pub worst: f64,
+    /// How many steps were taken.
+    pub steps: usize,
 }
 
 struct Measure {

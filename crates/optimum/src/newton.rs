@@ -5,9 +5,14 @@
 //!   | A  -D  |   D by row: diagonal
 //! ```
 //!
-//! H is definite, so paths are eliminated first: the rows' pivots are then at least as large as the rates make them.
-//! In which order the rows follow decides how many zeros are lost. On a fat tree the order of the links' numbers loses
-//! nearly all; that of least degree (AMD: Amestoy, Davis, Duff, SIAM J. Matrix Anal. Appl. 17, 1996) keeps most.
+//! The order of elimination decides how many zeros are lost. On a fat tree the order of the links' numbers loses nearly
+//! all; that of least degree (AMD: Amestoy, Davis, Duff, SIAM J. Matrix Anal. Appl. 17, 1996) keeps most. There are two:
+//!
+//! - Paths and rows mixed, as their degrees have it: a row that few paths enter costs next to nothing then. With two
+//!   paths a flow it takes a third of the multiplications. But a row's pivot may be its slack alone, and the solution is
+//!   lost where slacks vanish.
+//! - Paths first, as H is definite: the rows' pivots are then at least as large as the rates make them. This is for the
+//!   last steps.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::qdldl::{QDLDLFactorisation, QDLDLSettings};
@@ -21,9 +26,11 @@ const REFINEMENTS: usize = 5;
 
 /// The system, with its factors once it has been solved.
 pub(crate) struct Newton {
-    /// The rows that some path enters, in the order in which they are eliminated.
+    /// The rows that some path enters, in the order in which they are eliminated after the paths.
     pub rows: Vec<usize>,
     paths: usize,
+    /// Whether paths are eliminated first.
+    paths_first: bool,
     /// The upper triangle.
     matrix: CscMatrix<f64>,
     /// By entry in the order of [`entries`]: its place among the matrix's values. Several entries may share one.
@@ -69,12 +76,12 @@ impl Newton {
         (0..n).for_each(|c| columns[c + 1] += columns[c]);
         let values = vec![0.0; indices.len()];
         let matrix = CscMatrix::new(n, n, columns, indices, values);
-        Self { rows, paths: program.reach.len(), matrix, places, factors: None }
+        Self { rows, paths: program.reach.len(), paths_first: false, matrix, places, factors: None }
     }
 
     /// The solution for `right`, which has the paths' part first and then that of [`Self::rows`]. `diagonal` is D by
-    /// the same rows, `by_path` what H has on its diagonal besides the terms' `curvatures`. `None` if the matrix is
-    /// singular to working precision.
+    /// the same rows, `by_path` what H has on its diagonal besides the terms' `curvatures`. Paths are eliminated first
+    /// from when a solution leaves more than `most` of `right`. `None` if the matrix is singular to working precision.
     pub(crate) fn solve(
         &mut self,
         program: &Program,
@@ -82,6 +89,7 @@ impl Newton {
         curvatures: &[f64],
         diagonal: &[f64],
         right: &[f64],
+        most: f64,
     ) -> Option<Vec<f64>> {
         let mut places = self.places.iter();
         let values = &mut self.matrix.nzval;
@@ -97,6 +105,25 @@ impl Newton {
             program.rows[r].entries.iter().for_each(|&(_, c)| add(c));
             add(-d);
         }
+        let solution = self.refined(right);
+        if self.paths_first || solution.as_ref().is_some_and(|(_, error)| *error <= most) {
+            return solution.map(|(x, _)| x);
+        }
+        self.eliminate_paths_first();
+        self.refined(right).map(|(x, _)| x)
+    }
+
+    /// From now on, as slacks only become smaller; returns whether that is new.
+    pub(crate) fn eliminate_paths_first(&mut self) -> bool {
+        let is_new = !self.paths_first;
+        if is_new {
+            (self.paths_first, self.factors) = (true, None);
+        }
+        is_new
+    }
+
+    /// The solution for `right`, and the Euclidean norm of what it leaves of it.
+    fn refined(&mut self, right: &[f64]) -> Option<(Vec<f64>, f64)> {
         self.factor()?;
         let mut x = right.to_vec();
         self.factors.as_mut()?.solve(&mut x);
@@ -109,14 +136,14 @@ impl Newton {
             let (next_rest, next_error) = self.rest(&better, right);
             let enough = next_error.is_nan() || next_error > 0.5 * error;
             if next_error < error {
-                x = better;
+                (x, error) = (better, next_error);
             }
             if enough {
                 break;
             }
-            (rest, error) = (next_rest, next_error);
+            rest = next_rest;
         }
-        x.iter().all(|v| v.is_finite()).then_some(x)
+        x.iter().all(|v| v.is_finite()).then_some((x, error))
     }
 
     /// What `x` leaves of `right`, and its Euclidean norm.
@@ -143,10 +170,11 @@ impl Newton {
             factors.update_values(&all, &self.matrix.nzval);
             return factors.refactor().ok();
         }
-        // The matrix is in the order of elimination already. A pivot of the wrong sign is what rounding leaves of a row
-        // that those before it imply, such as a second full link in series: its price stays in this step.
+        // With the paths first the matrix is in the order of elimination already; without an order, the least degree
+        // decides. A pivot of the wrong sign is what rounding leaves of a row that those before it imply, such as a
+        // second full link in series: its price stays in this step.
         let settings = QDLDLSettings {
-            perm: Some((0..n).collect()),
+            perm: self.paths_first.then(|| (0..n).collect()),
             Dsigns: Some((0..n).map(|i| if i < self.paths { 1 } else { -1 }).collect()),
             regularize_eps: f64::MIN_POSITIVE,
             regularize_delta: HUGE,

@@ -2,7 +2,7 @@
 
 use crate::cone;
 use crate::infeasible::{self, Infeasible};
-use crate::interior::Point;
+use crate::interior::{NEAR, Point, Polished};
 use crate::kkt::Residuals;
 use crate::newton::Newton;
 use crate::problem::{Pooling, Problem, ProblemError};
@@ -38,7 +38,7 @@ pub struct Optimum {
     pub utility: f64,
     /// How well the optimality conditions hold.
     pub residuals: Residuals,
-    /// Newton's steps after the conic solver: the cost of a solution, independent of the machine.
+    /// Newton's steps: the cost of a solution, independent of the machine.
     pub newton_steps: usize,
 }
 
@@ -63,8 +63,10 @@ pub enum OptimumError {
 /// The largest residual of an answer.
 pub const ACCURACY: f64 = 1e-6;
 
-/// The largest α for the conic solver; beyond it, Newton's method increases α in steps.
-const CONIC_ALPHA: f64 = 2.0;
+/// The largest α that is solved from nothing; beyond it, Newton's method increases α in steps.
+const FIRST_ALPHA: f64 = 2.0;
+/// Newton's method from the middle arrives within this many steps, or a rate that must be above 0 runs towards it.
+const FEW: usize = 50;
 /// The factor of α in one such step.
 const ALPHA_STEP: f64 = 1.4;
 /// A link or a limit with less room than this part of it is full: the first of these values that is
@@ -76,8 +78,9 @@ const NOTHING: f64 = 1e-8;
 
 /// Solves `problem`. The answer's residuals are at most [`ACCURACY`].
 ///
-/// The conic solver takes logarithms from the platform; Newton's steps after it do not, and end at the same
-/// rates to about ten digits, not bit by bit.
+/// Newton's steps from the middle are the same on every platform. Where they do not arrive, a conic solver begins,
+/// which takes logarithms from the platform; the steps after it end at the same rates to about ten digits, not bit by
+/// bit.
 ///
 /// # Errors
 /// An invalid problem; minimum rates that do not fit, with the links and flows that clash; or a problem that
@@ -210,29 +213,36 @@ fn scale(problem: &Problem) -> (Problem, f64, f64) {
     (scaled, unit, if largest.is_finite() { largest } else { 0.0 })
 }
 
-/// The conic answer, made exact; for a large α, the answer for a smaller one, followed to it. And the number
-/// of Newton's steps.
+/// The optimum, and the number of Newton's steps. For a large α, the optimum for a smaller one, followed to it.
 fn optimise(program: &Program) -> (Point, usize) {
     let alphas =
         program.terms.iter().map(|t| if let Utility::AlphaFair { alpha } = t.utility { alpha } else { 0.0 });
     let last = alphas.fold(0.0, f64::max);
-    let mut alpha = CONIC_ALPHA;
-    let mut at = with_alpha(program, alpha);
-    let rough = cone::solve(&at);
+    let mut alpha = FIRST_ALPHA;
     let mut newton = Newton::new(program);
-    let (mut point, mut steps) =
-        Point::near(&at, &rough.v[..program.reach.len()], &rough.multipliers[..program.rows.len()])
-            .polish(&at, &mut newton);
+    let Polished { mut point, mut steps, .. } = from_nothing(&with_alpha(program, alpha), &mut newton);
     while alpha < last {
         let next = (alpha * ALPHA_STEP).min(last);
-        at = with_alpha(program, next);
+        let at = with_alpha(program, next);
         // If all α are equal, a price is a power of a rate, and changes with α as this power does.
         let y: Vec<f64> = point.y.iter().map(|&y| y.signum() * libm::pow(y.abs(), next / alpha)).collect();
-        let (next_point, more) = Point::near(&at, &point.x, &y).polish(&at, &mut newton);
-        (point, steps) = (next_point, steps + more);
+        let polished = Point::near(&at, &point.x, &y).polish(&at, &mut newton);
+        (point, steps) = (polished.point, steps + polished.steps);
         alpha = next;
     }
     (point, steps)
+}
+
+/// From the middle; if Newton's method does not arrive from there, from the conic solver's answer.
+fn from_nothing(program: &Program, newton: &mut Newton) -> Polished {
+    let first = Point::middle(program).polish(program, newton);
+    if first.worst < NEAR && first.steps <= FEW {
+        return first;
+    }
+    let rough = cone::solve(program);
+    let (x, y) = (&rough.v[..program.reach.len()], &rough.multipliers[..program.rows.len()]);
+    let second = Point::near(program, x, y).polish(program, newton);
+    Polished { steps: first.steps + second.steps, ..second }
 }
 
 /// The program with α no larger than `most`; weights change so that (w/price)^(1/α) keeps the ratios of the

@@ -60,3 +60,11 @@ fn two_thousand_flows_of_four_paths() {
         assert!(optimum.totals.iter().all(|&x| x > 1e6 && x <= 1e9 * (1.0 + 1e-9)));
     }
 }
+
+#[test]
+fn few_steps_from_the_middle() {
+    // Without the conic solver, whose iterations each cost more than one of these.
+    let optimum = optimum(&problem(1, 2, Utility::Bos { scale: 4.0 * 12e3 / 225e-6 }));
+    assert!(optimum.newton_steps <= 25, "{} Newton steps", optimum.newton_steps);
+    assert!(optimum.residuals.worst() < 1e-7, "{:?}", optimum.residuals);
+}
