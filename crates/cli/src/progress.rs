@@ -83,12 +83,18 @@ fn display(watch: &Watch, mode: Mode, end: &AtomicBool) {
         bar
     });
     let (mut rows, mut is_told) = (Rows::default(), false);
+    // Real hosts are first built; that says nothing about how long the rest takes.
+    let mut built = Duration::ZERO;
     while !end.load(Ordering::Relaxed) {
         thread::park_timeout(Duration::from_millis(if bar.is_some() { 200 } else { 1000 }));
         let s = watch.standing();
         let elapsed = start.elapsed();
         let speed = s.hops as f64 / elapsed.as_secs_f64();
-        let left = s.left(elapsed.as_secs_f64());
+        if s.share == 0.0 {
+            built = elapsed;
+        }
+        let since = elapsed.saturating_sub(built);
+        let left = s.left(since.as_secs_f64());
         if mode == Mode::Json {
             let line = serde_json::json!({
                 "schema": "tresse/progress/1", "share": s.share, "units": s.units, "units_done": s.done,
@@ -98,9 +104,9 @@ fn display(watch: &Watch, mode: Mode, end: &AtomicBool) {
             eprintln!("{line}");
             continue;
         }
-        if let Some(left) = left.filter(|_| !is_told && elapsed > FORECAST) {
+        if let Some(left) = left.filter(|_| !is_told && since > FORECAST) {
             is_told = true;
-            print_above(bar.as_ref(), forecast(&s, left, elapsed));
+            print_above(bar.as_ref(), forecast(&s, left, since));
         }
         let left = left.map_or("…".to_owned(), |left| format!("{left:.0} s left"));
         if elapsed > PATIENCE && s.done < s.units {
@@ -148,23 +154,52 @@ struct Rows {
     seen: usize,
     /// The labels of the cases whose rows were shown.
     shown: BTreeSet<String>,
+    /// The columns of the rows that were shown last.
+    columns: Vec<String>,
 }
 
 impl Rows {
-    /// The lines for the cases that are new: the head first, if these are the first.
+    /// The lines for the cases that are new: the head first, if these are the first or have other columns than those
+    /// before.
     fn new_lines(&mut self, cases: &[CaseResult]) -> Vec<String> {
         self.seen = cases.len();
         // As wide as it is: a line is a row.
         let table = report::usual(cases).text(None);
         let mut lines = table.lines();
-        let head = lines.next().filter(|_| self.shown.is_empty());
-        let new = cases.iter().zip(lines).filter(|(case, _)| self.shown.insert(case.label()));
+        let head = lines.next();
+        let labels: Vec<String> = cases.iter().map(CaseResult::label).collect();
+        let new = labels.into_iter().zip(lines).filter(|(label, _)| self.shown.insert(label.clone()));
         let rows: Vec<_> = new.map(|(_, line)| line.to_owned()).collect();
+        let head = head.filter(|head| !rows.is_empty() && self.has_other(head));
         head.map(str::to_owned).into_iter().chain(rows).collect()
+    }
+
+    /// Whether this head has other columns than the one before. A column in which every cell is empty is not shown, so
+    /// the first case with an optimum adds some.
+    fn has_other(&mut self, head: &str) -> bool {
+        let names = head.split("  ").map(str::trim).filter(|name| !name.is_empty());
+        let columns: Vec<String> = names.map(str::to_owned).collect();
+        let is_other = columns != self.columns;
+        self.columns = columns;
+        is_other
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the time that is left is wall time")]
 fn clock() -> Instant {
     Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Rows;
+
+    /// The first case had no optimum, the second one has.
+    #[test]
+    fn the_head_is_shown_again_when_columns_are_added() {
+        let mut rows = Rows::default();
+        assert!(rows.has_other("scheme   pattern  Mbit/s   p10   p90"));
+        assert!(!rows.has_other("scheme   pattern    Mbit/s   p10    p90"), "only wider");
+        assert!(rows.has_other("scheme   pattern  Mbit/s  optimum  apart %   p10   p90"));
+    }
 }

@@ -102,7 +102,7 @@ pub(crate) fn all() -> Result<(Vec<Attached>, Vec<Error>), Error> {
 }
 
 fn permission(error: &io::Error) -> Error {
-    Error::Machine(format!("{FOLDER}: {error}\n\nhint: only root can see what is attached"))
+    Error::Machine(format!("{FOLDER}: {error}\n\nhint: run it as root: nobody else can see what is attached"))
 }
 
 impl Attached {

@@ -38,7 +38,7 @@ pub(crate) fn look() -> Result<&'static str, Error> {
 fn lost() -> Error {
     Error::Machine(format!(
         "no BPF file system at {MOUNT_POINT}, and this is a separate mount namespace, in which a pin would be lost\n\n\
-         hint: outside of `ip netns exec`, use `--netns NAME`"
+         hint: run it outside of `ip netns exec`; `attach` has `--netns NAME`"
     ))
 }
 

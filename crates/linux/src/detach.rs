@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::attach::{Changed, check_letters, kernel_name};
 use crate::attached::{self, Attached};
 use crate::netns::{self, Namespace};
-use crate::{Error, default};
+use crate::{Error, default, sockets};
 
 /// The result of `detach`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -18,6 +18,8 @@ pub struct Report {
     pub kernel_name: String,
     /// The namespaces whose default was restored.
     pub default_in: Vec<Changed>,
+    /// How many sockets still use it, in every visible namespace; they keep it until they close.
+    pub sockets_left: usize,
 }
 
 /// Removes the controller called `name`, by its own name or by its kernel name.
@@ -66,8 +68,10 @@ pub fn detach(name: &str, force: bool) -> Result<Report, Error> {
     hand_down(&attached)?;
     let controller = attached.stamp.controller.clone();
     drop(attached);
+    // It is only told; whoever cannot be listed is not counted.
+    let sockets_left = sockets::list(&[&kernel_name], &netns::all()).map_or(0, |all| all.len());
     unregister(&kernel_name)?;
-    Ok(Report { controller, kernel_name, default_in })
+    Ok(Report { controller, kernel_name, default_in, sockets_left })
 }
 
 /// Another controller may have found this one as a default and remember it: it should remember the default

@@ -71,6 +71,7 @@ pub fn doctor() -> Vec<Check> {
         [("ip", "iproute2"), ("tc", "iproute2"), ("iperf3", "iperf3"), ("mptcpize", "mptcpize")]
             .map(|(tool, package)| program(tool, package)),
     );
+    checks.push(open_vswitch());
     checks
 }
 
@@ -267,6 +268,14 @@ fn program(name: &'static str, package: &'static str) -> Check {
     match Command::new(name).arg("-V").output() {
         Ok(_) => Check::ok(name, "testbed", "installed"),
         Err(_) => Check::ok(name, "testbed", "not installed").lacks(format!("apt-get install {package}")),
+    }
+}
+
+fn open_vswitch() -> Check {
+    let check = |found: &str| Check::ok("Open vSwitch", "testbed", found);
+    match Command::new("ovs-vswitchd").arg("-V").output() {
+        Ok(_) => check("installed"),
+        Err(_) => check("not installed").note("apt-get install openvswitch-switch, for `--switch ovs` only"),
     }
 }
 

@@ -94,7 +94,10 @@ pub fn del(device: &str, netns: Option<&str>) -> Result<(), Error> {
     enter(netns, || {
         let link = link(device)?;
         if filter::program(&link)?.is_none() {
-            return Err(Error::Input(format!("{device} has no marker (see `tresse mark show`)")));
+            let elsewhere = if netns.is_none() { "; `--netns` for another namespace" } else { "" };
+            return Err(Error::Input(format!(
+                "{device} has no marker\n\nhint: `tresse mark show` lists those that have{elsewhere}"
+            )));
         }
         filter::detach(&link)
     })

@@ -18,6 +18,8 @@ const RECORD: usize = 60;
 pub(crate) struct Socket {
     /// The index of its name among the requested ones.
     pub which: usize,
+    /// The label of its network namespace.
+    pub namespace: String,
     /// The token of its MPTCP connection; `None` for plain TCP.
     pub token: Option<u32>,
     pub local: SocketAddr,
@@ -55,12 +57,12 @@ pub(crate) fn list(names: &[&str], namespaces: &[Namespace]) -> Result<Vec<Socke
         // A namespace may be gone by now.
         let Ok(bytes) = bytes else { continue };
         let bytes = bytes.map_err(|e| failed(&namespace.label, &e))?;
-        sockets.extend(bytes.chunks_exact(RECORD).map(record));
+        sockets.extend(bytes.chunks_exact(RECORD).map(|bytes| record(bytes, &namespace.label)));
     }
     Ok(sockets)
 }
 
-fn record(bytes: &[u8]) -> Socket {
+fn record(bytes: &[u8], namespace: &str) -> Socket {
     let word = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
     let half = |at: usize| u16::from_ne_bytes(bytes[at..at + 2].try_into().expect("two bytes"));
     let six = i32::from(bytes[56]) == libc::AF_INET6;
@@ -76,6 +78,7 @@ fn record(bytes: &[u8]) -> Socket {
     let states = [State::Open, State::Disorder, State::Cwr, State::Recovery, State::Loss];
     Socket {
         which: word(0) as usize,
+        namespace: namespace.to_owned(),
         token: (bytes[58] != 0).then(|| word(4)),
         cwnd: word(8),
         srtt: word(12),

@@ -36,6 +36,8 @@ pub struct Controller {
 pub struct Connection {
     /// The token of an MPTCP connection, as `ss` writes it; `null` for plain TCP.
     pub token: Option<String>,
+    /// Its network namespace: a name in `ip netns`, `current` for the caller's own, otherwise a process in it: `pid 123`.
+    pub namespace: String,
     pub subflows: Vec<Subflow>,
 }
 
@@ -108,9 +110,13 @@ fn connections<'a>(sockets: impl Iterator<Item = &'a Socket>) -> Vec<Connection>
             ce_pkts: s.delivered_ce,
             state: s.state,
         };
-        match connections.iter_mut().find(|c| token.is_some() && c.token == token) {
+        let is_it = |c: &&mut Connection| token.is_some() && c.token == token && c.namespace == s.namespace;
+        match connections.iter_mut().find(is_it) {
             Some(connection) => connection.subflows.push(subflow),
-            None => connections.push(Connection { token, subflows: vec![subflow] }),
+            None => {
+                let namespace = s.namespace.clone();
+                connections.push(Connection { token, namespace, subflows: vec![subflow] });
+            }
         }
     }
     connections

@@ -30,6 +30,8 @@ pub struct Truth {
     pub late: Option<Late>,
     /// Packets that a host did not accept, or that were lost between interfaces although no queue was full.
     pub refused: u64,
+    /// How late the last flow began, ns of the experiment.
+    pub begun_late_max_ns: u64,
     /// Subflows that a kernel refused to open.
     pub subflows_refused: u64,
     /// Why it refused the first of them.
@@ -64,6 +66,10 @@ const BUSY: f64 = 0.02;
 /// different network.
 const FLAGGED: u64 = 200 * MICROSECOND / 1000;
 
+/// Hosts begin flows one after the other, each in a millisecond. If that takes longer than this, ns of the experiment,
+/// flows miss a part of it.
+const LATE_START: u64 = 100_000_000;
+
 /// If every second packet is later than this, they saw another network.
 const REFUSED: u64 = FLAGGED;
 
@@ -74,11 +80,14 @@ impl Truth {
         if let Some(late) = self.late.filter(|late| late.p99 > FLAGGED) {
             why.push(format!("1 % of the packets were more than {} us late", late.p99 / 1000));
         }
+        if self.begun_late_max_ns > LATE_START {
+            why.push(format!("a flow began {} ms late", self.begun_late_max_ns / 1_000_000));
+        }
         if self.refused > 0 {
             why.push(format!("hosts did not accept {} packets", self.refused));
         }
         if self.is_busy() {
-            why.push("the processor was never idle".to_owned());
+            why.push("the processors were never idle, so hosts waited for them".to_owned());
         }
         if let Some(first) = &self.why_refused {
             why.push(format!("the kernel refused {} subflows ({first})", self.subflows_refused));
@@ -89,14 +98,13 @@ impl Truth {
     /// The scale to try next, if the fabric was too slow for this one.
     pub fn slower(&self) -> Option<Scale> {
         let is_late = self.late.is_some_and(|late| late.p99 > FLAGGED);
-        let is_slow = is_late || self.refused > 0 || self.is_busy();
+        let is_slow = is_late || self.begun_late_max_ns > LATE_START || self.refused > 0 || self.is_busy();
         self.scale.parse().ok().map(Scale::half).filter(|_| is_slow)
     }
 
-    /// Whether a switch of the kernel had no processor to spare. The emulated fabric has a core of its own, and says
-    /// itself when it is late.
+    /// Whether hosts waited for a processor. The emulated fabric goes before them, so it may be on time all the same.
     fn is_busy(&self) -> bool {
-        self.late.is_none() && self.cpu_idle.is_some_and(|idle| idle < BUSY)
+        self.cpu_idle.is_some_and(|idle| idle < BUSY)
     }
 
     /// Why the run is useless, if it is, and what would help.
@@ -164,4 +172,26 @@ fn cpu() -> Option<[u64; 2]> {
     // User, nice, system, idle, iowait, irq, softirq, steal; the time of guests is included in user.
     let ticks: Vec<u64> = ticks.take(8).map_while(|word| word.parse().ok()).collect();
     Some([*ticks.get(3)?, ticks.iter().sum()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Late, Truth};
+
+    /// The fabric goes before the hosts: if they wait for a processor, it is on time, and rates are wrong.
+    #[test]
+    fn a_run_on_busy_processors_is_flagged_even_if_the_fabric_is_on_time() {
+        let run = |cpu_idle, begun_late_max_ns| Truth {
+            scale: "1/7".to_owned(),
+            late: Some(Late { p99: 23_000, ..Late::default() }),
+            cpu_idle: Some(cpu_idle),
+            begun_late_max_ns,
+            ..Truth::default()
+        };
+        assert_eq!((run(0.4, 14_000_000).flag(), run(0.4, 14_000_000).slower()), (None, None));
+        let busy = run(0.004, 0);
+        assert_eq!(busy.flag().as_deref(), Some("the processors were never idle, so hosts waited for them"));
+        assert_eq!(busy.slower().map(|scale| scale.to_string()).as_deref(), Some("1/14"));
+        assert_eq!(run(0.4, 3_401_000_000).flag().as_deref(), Some("a flow began 3401 ms late"));
+    }
 }

@@ -5,7 +5,9 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
+use tresse_experiment::schema::Experiment;
 use tresse_experiment::schema::stopping_rule::Asked;
+use tresse_experiment::schema::transport::Transport;
 use tresse_experiment::{Diagnostic, Loaded, Plan};
 use tresse_lab::runner::On;
 use tresse_lab::{Options, Watch};
@@ -65,6 +67,10 @@ pub fn run(
     request.own.load(&mut |_| ())?;
     let (loaded, plan) = request.cases.load(tell)?;
     check(&plan, request.switch)?;
+    let own = decided_by_linux(&loaded.experiment);
+    if !own.is_empty() {
+        tell(format!("note: the hosts are Linux, which decides these itself: {}", own.join(", ")));
+    }
     let options = Options {
         profile: request.cases.experiment.profile,
         seed: request.seed,
@@ -79,6 +85,21 @@ pub fn run(
     let on = (agent, request.scale, request.switch);
     let (report, truths) = real((Arc::clone(&loaded), plan), options, on, interrupt, progress)?;
     Ok(TestbedRun { loaded, report, truths })
+}
+
+/// The keys of an experiment's transports that real hosts do not obey.
+fn decided_by_linux(experiment: &Experiment) -> Vec<String> {
+    const OBEYED: [&str; 3] = ["profile", "rto_min", "receive_buffer"];
+    let keys = |path: String, transport: &Transport| {
+        let keys = serde_json::to_value(transport).expect("it is plain data");
+        let set = keys.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+        let ignored = set.map(|(key, _)| key).filter(|key| !OBEYED.contains(&key.as_str()));
+        ignored.map(|key| format!("{path}transport.{key}")).collect::<Vec<_>>()
+    };
+    let of_schemes = experiment.schemes.iter().flat_map(|(name, scheme)| {
+        scheme.transport.as_ref().map_or(Vec::new(), |own| keys(format!("schemes.{name}."), own))
+    });
+    keys(String::new(), &experiment.transport).into_iter().chain(of_schemes).collect()
 }
 
 /// Removes what a killed testbed left behind; returns the names of it.
@@ -137,4 +158,25 @@ pub(crate) fn real(
     let path = PathBuf::from(&report.out).join("testbed.json");
     write_whole(&path, format!("{told}\n")).map_err(|e| Diagnostic::io("cannot be written", path, e))?;
     Ok((report, truths))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decided_by_linux;
+
+    #[test]
+    fn keys_that_hosts_do_not_obey_are_named() {
+        let text = r#"
+            title = "t"
+            fabric = { topology = "dumbbell", pairs = 1, rate = "1Gbps", delay = "1ms", queue = "9pkt" }
+            transport = { profile = "linux", rto_min = "10ms", mss = "8948B" }
+            [schemes.reno]
+            controller = "reno"
+            transport = { receive_buffer = "1MB", recovery = "rack" }
+            [workloads.all]
+            pattern = "permutation"
+        "#;
+        let experiment = toml::from_str(text).expect("an experiment");
+        assert_eq!(decided_by_linux(&experiment), ["transport.mss", "schemes.reno.transport.recovery"]);
+    }
 }

@@ -1,7 +1,7 @@
 //! `tresse daemon`: path managers on a live host; and what `tresse status` shows of it.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tracing::level_filters::LevelFilter;
 use tresse_linux::daemon::{self, Config, Outcome, Status};
@@ -52,12 +52,20 @@ pub struct Args {
     log_json: bool,
 }
 
+/// Where `ip netns` keeps its names.
+const NAMED: &str = "/run/netns";
+
 pub fn run(args: &Args) -> Result<(), Ended> {
     if args.check {
         let config = Config::read(&args.config)?;
         for policy in &config.policies {
             let manager = policy.manager.as_ref().map_or("left alone", |own| own.declaration().name);
             writeln!(io::stdout(), "{}: {manager}", policy.name)?;
+        }
+        for name in config.namespaces.iter().flatten().filter(|name| !Path::new(NAMED).join(name).exists()) {
+            eprintln!(
+                "note: there is no network namespace `{name}` now: the daemon does not start without it"
+            );
         }
         return Ok(());
     }

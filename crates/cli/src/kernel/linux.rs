@@ -18,7 +18,9 @@ use crate::table::Table;
 /// get it as the default of their network namespace (`--default`), by route (`ip route … congctl tr_xmp`)
 /// or by setsockopt(TCP_CONGESTION). The subflows of an MPTCP connection are coupled.
 ///
-///   tresse attach xmp --param beta=6 --netns blue
+///   tresse attach xmp                                 # known to the kernel, not yet used
+///   tresse attach xmp --default                       # and the default of this network namespace
+///   tresse attach xmp --param beta=6 --netns blue     # of the namespace `blue` only
 ///   tresse attach my.c
 ///
 /// Attaching the same controller again only adds defaults. Needs root and Linux 6.12 or later:
@@ -34,10 +36,11 @@ pub struct AttachArgs {
     /// Set a parameter of the controller
     #[arg(long = "param", value_name = "NAME=VALUE")]
     parameters: Vec<String>,
-    /// Make it the default of this network namespace; the old default is remembered
+    /// Make it the default of this network namespace, or of those in `--netns`; the old default is remembered
     #[arg(long)]
     default: bool,
-    /// Make it the default of this namespace (`ip netns`), not of this one; may be given more than once
+    /// Make it the default of this namespace of `ip netns` instead, with or without `--default`; may be given more
+    /// than once
     #[arg(long, value_name = "NAME")]
     netns: Vec<String>,
     /// Print one JSON object
@@ -104,7 +107,11 @@ pub fn detach(args: &DetachArgs) -> Result<(), Ended> {
         return print_report("tresse/detach/1", &report);
     }
     writeln!(io::stdout(), "{} ({}) is detached", report.controller, report.kernel_name)?;
-    print_changes(&report.default_in)
+    print_changes(&report.default_in)?;
+    if report.sockets_left > 0 {
+        writeln!(io::stdout(), "sockets that keep it until they close: {}", report.sockets_left)?;
+    }
+    Ok(())
 }
 
 pub fn status(args: &StatusArgs) -> Result<(), Ended> {
@@ -142,11 +149,15 @@ pub fn status(args: &StatusArgs) -> Result<(), Ended> {
         if !c.hooks.is_empty() {
             write!(out, "{hooks}")?;
         }
-        let mut table = Table::new(&["token", "local", "remote", "cwnd", "srtt", "CE", "state"]);
+        // On a host without other namespaces, all would be the same.
+        let named = c.connections.iter().any(|connection| connection.namespace != "current");
+        let head = ["token", "local", "remote", "cwnd", "srtt", "CE", "state"];
+        let head: Vec<_> = named.then_some("namespace").into_iter().chain(head).collect();
+        let mut table = Table::new(&head);
         let mut rows = 0;
         for connection in &c.connections {
             for s in &connection.subflows {
-                table.row(vec![
+                let cells = vec![
                     connection.token.clone().unwrap_or_else(|| "TCP".to_owned()),
                     s.local.clone(),
                     s.remote.clone(),
@@ -154,7 +165,9 @@ pub fn status(args: &StatusArgs) -> Result<(), Ended> {
                     format!("{} us", s.srtt_us),
                     s.ce_pkts.to_string(),
                     s.state.to_owned(),
-                ]);
+                ];
+                let namespace = named.then(|| connection.namespace.clone());
+                table.row(namespace.into_iter().chain(cells).collect());
                 rows += 1;
             }
         }

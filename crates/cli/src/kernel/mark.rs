@@ -37,7 +37,7 @@ pub enum Command {
 ///   tresse mark add eth0 --rate 10Gbps --threshold 65pkt \
 ///       --class web,weight=3,dscp=10 --class backup,weight=1,mark=0x2,threshold=30kB
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, group(clap::ArgGroup::new("k").required(true).args(["threshold", "rtt"])))]
 pub struct AddArgs {
     /// The network device
     device: String,
@@ -45,7 +45,7 @@ pub struct AddArgs {
     #[arg(long)]
     rate: Rate,
     /// K: packets that find more in the queue are marked; full-sized frames ("20pkt") or bytes ("30kB")
-    #[arg(long, required_unless_present = "rtt", conflicts_with = "rtt")]
+    #[arg(long)]
     threshold: Option<Queue>,
     /// Instead of K: the mean round-trip time without queues. K is then rate x RTT x lambda, at least two frames
     /// (vMCC, equation (1))
@@ -101,6 +101,13 @@ pub fn run(command: Command) -> Result<(), Ended> {
         Command::Del(args) => Ok(mark::del(&args.device, args.netns.as_deref())?),
         Command::Show(args) => {
             let markers = mark::show(args.device.as_deref(), args.netns.as_deref())?;
+            if markers.is_empty() && !args.json {
+                let device = args.device.as_deref().unwrap_or("no device");
+                let has = if args.device.is_some() { "has no marker" } else { "has a marker" };
+                let place =
+                    args.netns.map_or_else(|| "this namespace".to_owned(), |name| format!("`{name}`"));
+                return Ok(writeln!(io::stdout(), "{device} of {place} {has}")?);
+            }
             print(args.netns.as_deref(), &markers, args.json)
         }
     }

@@ -36,7 +36,8 @@ pub enum Command {
 /// plus `testbed.json`, which records how late the fabric delivered packets.
 ///
 /// The fabric carries about 100,000 packets a second on a dedicated core. A faster experiment is late, and
-/// says so: `--scale 1/3` runs it at a third of its speed.
+/// says so: `--scale 1/3` runs it at a third of its speed. Nothing else should run on the machine: hosts that
+/// wait for a processor send less than the network would let them.
 ///
 /// Examples:
 ///   tresse testbed run xmp/fig4
@@ -56,7 +57,8 @@ pub struct Args {
     #[arg(long, value_name = "N|P%", default_value = "1")]
     replications: Asked,
     /// How fast the experiment's time passes: `1/3` runs it at a third of its rates and three times its
-    /// delays, and shows its results in its own units. For experiments that are too fast for the machine
+    /// delays, and shows its results in its own units. For experiments that are too fast for the machine;
+    /// `tresse twin` finds a scale itself
     #[arg(long, value_name = "FRACTION", default_value_t = Scale::WHOLE)]
     scale: Scale,
     /// What moves packets between hosts: the simulator's fabric (`emulated`), Linux's bridges, or Open vSwitch.
@@ -143,10 +145,7 @@ pub fn tell(truth: &Truth) {
         )
     });
     let what = if late.is_some() { "fabric" } else { switch };
-    let idle = truth
-        .cpu_idle
-        .filter(|_| late.is_none())
-        .map(|idle| format!(", processor {:.0} % idle", 100.0 * idle));
+    let idle = truth.cpu_idle.map(|idle| format!(", processors {:.0} % idle", 100.0 * idle));
     eprintln!(
         "{what}, {case}, seed {seed}: {packets} packets, {:.0} a second{}{}",
         truth.packets_per_s,
@@ -157,6 +156,6 @@ pub fn tell(truth: &Truth) {
         eprintln!("warning: {why}: hosts did not see exactly this network");
     }
     if let Some(scale) = truth.slower() {
-        eprintln!("hint: --scale {scale}");
+        eprintln!("hint: end what else runs here, or --scale {scale}");
     }
 }

@@ -112,7 +112,10 @@ fn a_setting_that_breaks_the_experiment_is_named() {
         ("schemes.lia.subflows=[]", "at least one number of subflows"),
         ("schemes.dctcp.parameters.g_shift=11", "g_shift = 11 is not from 1 to 10"),
         ("fabric.k", "expected PATH=VALUE"),
-        ("schemes.xmp.subflows=[2,99]", "99 subflows: this fabric has 1 to 16 distinct paths"),
+        (
+            "schemes.xmp.subflows=[2,99]",
+            "99 subflows: this fabric has 1 to 16 distinct paths; with `routing = \"ecmp\"`",
+        ),
         ("workloads.permutation.size=[\"9MB\",\"1MB\"]", "the first size must not be above the second"),
         ("transport.rto_min=2min", "\"min\" is not a unit of a duration"),
     ] {
@@ -474,5 +477,20 @@ fn a_level_of_the_daemon_s_log_is_one_of_the_known() {
     let message = fails(tresse(dir.path()).args(["daemon", "--config", "none.toml", "--log", "warm"]), 2);
     assert!(message.contains("--log warm") && message.contains("expected error, warn or info"), "{message}");
     let message = fails(tresse(dir.path()).args(["daemon", "--config", "none.toml", "--log", "warn"]), 2);
-    assert!(message.contains("none.toml"), "{message}");
+    assert!(message.contains("none.toml") && message.contains("hint: `--config FILE`"), "{message}");
+}
+
+#[test]
+fn a_namespace_that_the_daemon_waits_for_in_vain_is_told_by_its_check() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let text = "[daemon]\nnamespaces = [\"current\", \"tresse-no-such\"]\n\n[[policy]]\nname = \"a\"\nmanager = \"fixed\"\n";
+    std::fs::write(dir.path().join("d.toml"), text).expect("a temporary file");
+    let output =
+        tresse(dir.path()).args(["daemon", "--check", "--config", "d.toml"]).output().expect("it starts");
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "a: fixed\n");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "note: there is no network namespace `tresse-no-such` now: the daemon does not start without it\n"
+    );
 }

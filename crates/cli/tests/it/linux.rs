@@ -1,6 +1,8 @@
 //! `attach`, `detach`, `status`, `doctor` and the eBPF side of `controller`: what they say and how
 //! they end, also where the machine lacks something. What they do to traffic is in tests/kernel.
 
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
 use std::process::{Command, Output};
 use std::sync::{PoisonError, RwLock};
 
@@ -93,6 +95,44 @@ fn a_bad_name_or_place_changes_nothing() {
     // A file is not a name, and nobody is told to remove it.
     let said = fails(tresse(dir.path()).args(["detach", "/etc/hostname"]), 2);
     assert!(said.contains("not a name"), "{said}");
+}
+
+/// A socket that uses it when it is detached keeps it: `detach` says so, since `status` no longer can.
+#[test]
+#[expect(unsafe_code, reason = "the standard library cannot choose a congestion control")]
+fn sockets_that_keep_a_controller_are_counted() {
+    if !kernel_is_here() {
+        return;
+    }
+    let dir = TempDir::new().expect("a temporary folder");
+    let name = format!("tr_k{:x}", std::process::id());
+    let _attaching = ATTACHING.read().unwrap_or_else(PoisonError::into_inner);
+    let _guard = Detached(&name);
+    let run = |args: &[&str]| {
+        let output = tresse(dir.path()).args(args).output().expect("it starts");
+        assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    run(&["attach", "lia", "--name", &name]);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let stream = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it connects");
+    // SAFETY: the option's bytes are there, as many as it says.
+    let set = unsafe {
+        libc::setsockopt(
+            stream.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_CONGESTION,
+            name.as_ptr().cast(),
+            name.len() as libc::socklen_t,
+        )
+    };
+    assert_eq!(set, 0, "{}", std::io::Error::last_os_error());
+    let status: serde_json::Value =
+        serde_json::from_str(&run(&["status", "--json"])).expect("one JSON object");
+    let ours = status["controllers"].as_array().expect("a list");
+    let ours = ours.iter().find(|c| c["kernel_name"] == name.as_str()).expect("it is listed");
+    assert_eq!(ours["connections"][0]["namespace"], "current", "{ours}");
+    assert!(run(&["detach", &name]).contains("sockets that keep it until they close: 1"));
 }
 
 /// Attach, attach again, attach with another parameter, detach.
@@ -237,4 +277,9 @@ fn attach_where_nothing_can_be_pinned() {
         assert!(said.contains("hint: "), "{said}");
     }
     assert_eq!(available(), before);
+    // These have no `--netns`.
+    for arguments in ["status", "detach lia"] {
+        let said = text(&surrounded("mount -t tmpfs none /sys/fs/bpf", arguments).stderr);
+        assert!(said.contains("run it outside of `ip netns exec`"), "{said}");
+    }
 }

@@ -13,6 +13,8 @@ fn refused(words: &[&str]) -> String {
 fn bad_settings_are_refused_before_anything_is_asked_of_the_machine() {
     let message = refused(&["--rate", "0bps", "--threshold", "20pkt"]);
     assert!(message.contains("a rate of 0 bit/s: expected 1 Mbit/s to 400 Gbit/s"), "{message}");
+    let message = refused(&["--rate", "1Gbps"]);
+    assert!(message.contains("--threshold <THRESHOLD>|--rtt <RTT>"), "{message}");
     let message = refused(&["--rate", "1Gbps", "--threshold", "20"]);
     assert!(message.contains("\"20\" has no unit"), "{message}");
     let message = refused(&["--rate", "1Gbps", "--threshold", "unlimited"]);

@@ -158,7 +158,10 @@ pub(crate) fn bind(
             true if most == 1 => {
                 format!("{subflows} subflows{whose}: this fabric has one path: set `subflows = 1`")
             }
-            true => format!("{subflows} subflows{whose}: this fabric has 1 to {most} distinct paths"),
+            true => format!(
+                "{subflows} subflows{whose}: this fabric has 1 to {most} distinct paths; with `routing = \"ecmp\"`, \
+                 several subflows may take the same one"
+            ),
             false => format!("{subflows} subflows{whose}: a connection has 1 to {most}"),
         };
         return Err(wrong(&path("subflows"), message));

@@ -149,7 +149,12 @@ impl Config {
     /// The error, with its position.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let wrong = |e: &dyn std::fmt::Display| Error::Input(format!("{}: {e}", path.display()));
-        let text = read_written(path).map_err(|e| wrong(&e))?;
+        let text = read_written(path).map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => wrong(&format!(
+                "{e}\n\nhint: `--config FILE` names another file; `tresse daemon --help` shows what to write"
+            )),
+            _ => wrong(&e),
+        })?;
         Self::parse(&text).map_err(|e| wrong(&e))
     }
 

@@ -33,13 +33,19 @@ impl Control {
     /// Opens the configured socket, if nobody else answers there.
     pub fn listen(config: &Config) -> Result<Self, Error> {
         let path = &config.socket;
-        let wrong = |e: &io::Error| machine(&format!("the socket {}", path.display()), e);
         if UnixStream::connect(path).is_ok() {
             return Err(Error::Input(format!(
                 "a daemon is already running: it answers at {}",
                 path.display()
             )));
         }
+        let wrong = |e: &io::Error| match e.kind() {
+            io::ErrorKind::PermissionDenied => Error::Machine(format!(
+                "the socket {}: {e}\n\nhint: run it as root, or put `socket` in [daemon] into a folder of your own",
+                path.display()
+            )),
+            _ => machine(&format!("the socket {}", path.display()), e),
+        };
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|e| wrong(&e))?;
         }

@@ -65,6 +65,12 @@ impl Host {
                 Ok((events, commands, diag, changed))
             })?
             .map_err(failed)?;
+        if changed.is_some() {
+            tracing::info!(
+                namespace = label,
+                "net.mptcp.pm_type is 1 until the daemon ends: it opens subflows instead of the kernel"
+            );
+        }
         Ok(Self {
             namespace,
             name: label,

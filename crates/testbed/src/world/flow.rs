@@ -6,7 +6,7 @@ use tresse_controllers::State;
 use tresse_lab::network::{OpenSubflow, SubflowNow};
 use tresse_path_manager::{MemoryId, PathManager};
 use tresse_transport::Counters;
-use tresse_units::{NEVER, Time};
+use tresse_units::{MILLISECOND, NEVER, Time};
 
 use crate::agent::{Subflow, TcpState};
 use crate::clock::Scale;
@@ -47,6 +47,12 @@ pub(super) struct Flow {
     pub places: Option<Places>,
     /// The subflows that were opened so far, by number.
     pub subflows: Vec<OwnSubflow>,
+}
+
+/// What is wrong with a flow that was to end at `end`, if it began only after that, at `start`.
+pub(super) fn began_after(start: Time, end: Time) -> Option<String> {
+    let late = |late: Time| format!("began {} ms after its end: hosts are too slow", late / MILLISECOND);
+    start.checked_sub(end).filter(|late| *late > 0).map(late)
 }
 
 /// A subflow of a flow.
@@ -162,4 +168,18 @@ impl OwnSubflow {
 /// The smoothed RTT in the experiment's time, if there is one.
 pub(super) fn srtt(own: &Subflow, scale: Scale) -> Option<Time> {
     (own.srtt > 0).then(|| scale.scaled(u64::from(own.srtt) * 1000))
+}
+
+#[cfg(test)]
+mod tests {
+    use tresse_units::MILLISECOND;
+
+    use super::began_after;
+
+    #[test]
+    fn a_flow_that_began_after_its_end_is_an_error() {
+        let why = began_after(3401 * MILLISECOND, 3000 * MILLISECOND).expect("it is one");
+        assert_eq!(why, "began 401 ms after its end: hosts are too slow");
+        assert_eq!(began_after(0, 3000 * MILLISECOND), None);
+    }
 }

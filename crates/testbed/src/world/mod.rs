@@ -21,7 +21,7 @@ use crate::agent::{Ask, Carriage, HostReport};
 use crate::bed::Bed;
 use crate::truth::{Truth, Watch};
 use crate::virtual_switch::Places;
-use crate::world::flow::{Carrier, Flow, Managed, OwnSubflow};
+use crate::world::flow::{Carrier, Flow, Managed, OwnSubflow, began_after};
 
 /// The longest time that the engine is away from other work.
 const STEP: Duration = Duration::from_millis(50);
@@ -40,6 +40,8 @@ pub struct World<'a> {
     ended: u64,
     /// The engine's time: the fabric's time when it was last read.
     now: Time,
+    /// How late the last flow began.
+    begun_late: Time,
     /// Subflows that a kernel refused.
     refused: u64,
     /// Why it refused the first of them.
@@ -61,6 +63,7 @@ impl<'a> World<'a> {
             complete: VecDeque::new(),
             ended: 0,
             now: 0,
+            begun_late: 0,
             refused: 0,
             why_refused: None,
             broken: None,
@@ -74,6 +77,7 @@ impl<'a> World<'a> {
             case: self.case.label(),
             seed,
             scale: self.bed.wires.clock().scale().to_string(),
+            begun_late_max_ns: self.begun_late / 1000,
             subflows_refused: self.refused,
             why_refused: self.why_refused.clone(),
             repairs: self.bed.repairs(),
@@ -142,10 +146,12 @@ impl<'a> World<'a> {
     /// Announces a flow to the fabric. Returns the fabric's time, and the places of its paths.
     fn add_ways(&mut self, spec: &FlowSpec, listens: SocketAddrV4) -> (Time, Option<Places>) {
         let hosts = self.case.setting.fabric.hosts();
-        self.bed.wires.add_flow(spec, listens.port(), hosts).unwrap_or_else(|why| {
+        let (start, places) = self.bed.wires.add_flow(spec, listens.port(), hosts).unwrap_or_else(|why| {
             self.give_up(|| format!("flow {}: {why}", spec.id));
             (self.now, None)
-        })
+        });
+        self.begun_late = self.begun_late.max(start.saturating_sub(self.now));
+        (start, places)
     }
 
     /// Makes the receiver of a flow listen, and waits until it does.
@@ -235,6 +241,11 @@ impl<'a> World<'a> {
         }
         self.bed.wires.remove_flow((flow.hosts[1], flow.listens.port()));
         self.ended += flow.brought();
+        // Its rate would have no meaning.
+        if let Some(why) = began_after(flow.start, end).filter(|_| !self.stop.load(Ordering::Relaxed)) {
+            let slower = self.bed.wires.clock().scale().half();
+            self.give_up(|| format!("flow {id} {why}\n\nhint: end what else runs here, or --scale {slower}"));
+        }
         FlowRecord {
             id,
             bytes: flow.brought(),
