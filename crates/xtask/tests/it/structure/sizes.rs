@@ -17,7 +17,7 @@ const EXCEPTIONS: &[(&str, &str, usize)] = &[
     ("crates/controllers/src/raw.rs", "RawController", 22),
     ("crates/reproduction/src/schema/claims.rs", "Claim", 24),
     ("crates/experiment/src/schema/fabric.rs", "Fabric", 25),
-    ("crates/experiment/src/schema/transport/mod.rs", "Transport", 31),
+    ("crates/experiment/src/schema/transport/mod.rs", "Transport", 34),
     ("crates/experiment/src/plan/patterns/flows.rs", "Flow", 17),
     ("crates/results/src/record/outcome.rs", "Outcome", 20),
     ("crates/results/src/record/packet.rs", "Packet", 21),
@@ -25,7 +25,7 @@ const EXCEPTIONS: &[(&str, &str, usize)] = &[
     ("crates/results/src/record/results.rs", "CaseResult", 19),
     ("crates/linux/src/trace.rs", "Call", 18),
     ("crates/report/src/view/list.rs", "RunSummary", 17),
-    ("crates/transport/src/config.rs", "Config", 27),
+    ("crates/transport/src/config.rs", "Config", 30),
     // What is read in other programs' captures.
     ("crates/exchange/src/capture/packet.rs", "Packet", 19),
     // The hot loop: one place for what is used together, laid out by cache lines.
