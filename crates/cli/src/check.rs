@@ -46,7 +46,7 @@ pub fn run(args: Args) -> Result<(), Ended> {
     match checked.differences.is_empty() {
         true => Ok(()),
         false => {
-            Err(Failure::Check("this comparison measures more than its schemes (docs/fair.md)".to_owned())
+            Err(Failure::Check("what is listed above changes the result beside the schemes (docs/fair.md)".to_owned())
                 .into())
         }
     }
