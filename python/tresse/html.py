@@ -240,7 +240,7 @@ def sweep_text(rows: Sequence[dict[str, Any]], summary: str) -> str:
     keys = dict.fromkeys(key for row in rows for key in row["setting"])
     last = [key.rsplit(".", 1)[-1] for key in keys]
     short = {key: name if last.count(name) == 1 else key for key, name in zip(keys, last, strict=True)}
-    nothing = {"by": {}, "published": {}, "optimum": {}, "no_optimum": None}
+    nothing: dict[str, Any] = {"by": {}, "published": {}, "optimum": {}, "no_optimum": None}
     ran = [
         case({**row, **nothing, "case": {short[key]: own for key, own in row["setting"].items()} | row["case"]})
         for row in rows
