@@ -45,10 +45,10 @@ pub fn run(args: Args) -> Result<(), Ended> {
     }
     match checked.differences.is_empty() {
         true => Ok(()),
-        false => {
-            Err(Failure::Check("what is listed above changes the result beside the schemes (docs/fair.md)".to_owned())
-                .into())
-        }
+        false => Err(Failure::Check(
+            "what is listed above changes the result beside the schemes (docs/fair.md)".to_owned(),
+        )
+        .into()),
     }
 }
 
