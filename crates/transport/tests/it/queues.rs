@@ -103,6 +103,17 @@ fn a_message_that_fits_the_buffers_keeps_windows_small() {
     }
 }
 
+/// It grows to two windows, in which a segment counts `send_segment`: with 1000 bytes they hold fewer segments than one.
+#[test]
+fn what_a_segment_counts_decides_how_far_a_buffer_grows() {
+    for (send_segment, in_flight) in [(4352, 200..=200), (1000, 174..=196)] {
+        let config = Config { initial_window: 200, send_segment, ..linux() };
+        let mut sender = sender(config, 1, 5000);
+        let sent = poll(&mut sender, 0).len();
+        assert!(in_flight.contains(&sent), "{sent} with {send_segment} bytes");
+    }
+}
+
 #[test]
 fn a_closed_subflow_gives_back_what_it_has_not_sent() {
     let mut sender = sender(linux(), 2, 200);
