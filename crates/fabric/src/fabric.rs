@@ -10,16 +10,21 @@ mod parts;
 mod pause_frames;
 mod pfc;
 mod telemetry;
+mod site_by_site;
 mod view;
 
 pub use deadlock::Deadlock;
 pub use feedback::PathCongestion;
 pub use parts::Mail;
 pub use pfc::{PAUSE_FRAME, PfcConfig, PfcCounters, headroom};
+pub use site_by_site::{Happening, Timer};
 pub use telemetry::Hop;
+
+use std::sync::Arc;
 
 use tresse_units::{NEVER, Time};
 
+use crate::agenda::{Agenda, Event, WINDOW_END};
 use crate::balance::{Balancing, Queues};
 use crate::entity::ARRIVALS;
 use crate::flag::FlagConfig;
@@ -28,8 +33,8 @@ use crate::network::Network;
 use crate::packet::{Header, Packet, Packets};
 use crate::port::{Port, PortConfig};
 use crate::prefetch::Ends;
-use crate::queue::{Event, EventQueue};
 use crate::queued_port::{Pool, PoolConfig, QueuedPort, QueuedPortConfig};
+use crate::sites::{NEXT_PORT, Sites};
 use crate::ties::Ties;
 
 /// A route: the ports that a packet leaves by, one after the other, or its destination host.
@@ -78,7 +83,10 @@ pub struct Fabric<P> {
     now: Time,
     ports: Vec<Port>,
     packets: Packets<P>,
-    queue: EventQueue,
+    agenda: Agenda,
+    sites: Arc<Sites>,
+    /// The latest event of a window that is gone through site by site.
+    latest: Time,
     /// Every route: its ports, then `END`, then unused places up to `stride`; or the host that
     /// it leads to, with `FORWARD`, and the node where it begins.
     routes: Vec<u32>,
@@ -89,7 +97,8 @@ pub struct Fabric<P> {
     queued_ports: Vec<QueuedPort>,
     /// By port: its place among the queued ones, [`NOT_QUEUED`] if it has none; empty if no port is queued.
     queued_of: Vec<u32>,
-    /// A bit for each port: its departures are late, and packets wait in it. Empty if no departures are late.
+    /// A bit for each port: its departures are late, and it will be looked after when the window ends. Empty if no
+    /// departures are late.
     late: Vec<u64>,
     pools: Vec<Pool>,
     flags: Option<FlagConfig>,
@@ -115,12 +124,9 @@ enum Entry {
     Dropped,
 }
 
-/// A queue for the events of these ports.
-fn event_queue<'a>(ports: impl Iterator<Item = &'a PortConfig> + Clone, ties: Ties) -> EventQueue {
-    // A port that is busy with full packets causes this many events; half of them may be ACKs.
-    let events: f64 = ports.clone().map(|p| p.rate as f64 / (8.0 * 1500.0)).sum();
-    let horizon = ports.map(PortConfig::longest_stay).max();
-    EventQueue::new(events, horizon.unwrap_or(0), ties)
+/// An agenda for the events of these ports.
+fn agenda<'a>(ports: impl Iterator<Item = &'a PortConfig>, sites: &Sites, ties: Ties) -> Agenda {
+    Agenda::new(sites, ports.map(PortConfig::longest_stay).max().unwrap_or(0), ties)
 }
 
 impl<P: Copy> Fabric<P> {
@@ -128,11 +134,14 @@ impl<P: Copy> Fabric<P> {
     /// packets that arrive at the same instant.
     pub fn new(ports: &[PortConfig], longest_route: usize, seed: u64) -> Self {
         assert!(ports.len() < ARRIVALS as usize, "fewer than 2^23 ports");
+        let sites = Sites::one(ports.len());
         Self {
             now: 0,
             ports: ports.iter().map(|&config| Port::new(config)).collect(),
             packets: Packets::new(),
-            queue: event_queue(ports.iter(), Ties::new(seed)),
+            agenda: agenda(ports.iter(), &sites, Ties::new(seed)),
+            sites: Arc::new(sites),
+            latest: 0,
             routes: Vec::new(),
             stride: longest_route.max(1) + 1,
             free_routes: Vec::new(),
@@ -149,6 +158,16 @@ impl<P: Copy> Fabric<P> {
             telemetry: None,
             pfc: None,
         }
+    }
+
+    /// Lets time advance site by site. To be called before the first packet is sent.
+    #[must_use]
+    pub fn with_sites(mut self, sites: Arc<Sites>) -> Self {
+        assert_eq!(sites.far.len(), self.ports.len(), "the sites of these ports");
+        let configs: Vec<PortConfig> = self.ports.iter().map(Port::config).collect();
+        self.agenda = agenda(configs.iter(), &sites, self.agenda.ties());
+        self.sites = sites;
+        self
     }
 
     /// Lets the nodes of `network`, whose ports these are, choose the ports of packets on routes of
@@ -272,7 +291,7 @@ impl<P: Copy> Fabric<P> {
             telemetry.begin(id);
         }
         match self.enter::<true>(port, id) {
-            Entry::Arrives(time) => self.queue.push(Event { time, entity: ARRIVALS | port, id }),
+            Entry::Arrives(time) => self.push_arrival(port, id, time),
             Entry::Settled => {}
             Entry::Dropped => {
                 self.packets.remove(id);
@@ -310,7 +329,7 @@ impl<P: Copy> Fabric<P> {
         if let Some(id) = self.spilt.pop() {
             return Some(Arrival::Dropped(self.packets.remove(id)));
         }
-        while let Some(event) = self.queue.pop_until(limit) {
+        while let Some(event) = self.agenda.pop_until(limit) {
             self.set_now(event.time);
             prefetch(self);
             let arrival = self.handle::<QUEUED>(event);
@@ -324,12 +343,13 @@ impl<P: Copy> Fabric<P> {
     /// One event: the packet that has arrived at the end of its route, or was dropped.
     #[inline(always)]
     fn handle<const QUEUED: bool>(&mut self, event: Event) -> Option<Arrival<P>> {
-        if event.entity < ARRIVALS {
+        if QUEUED && event.entity < ARRIVALS {
             self.depart(event.entity, event.id);
             return None;
         }
-        if QUEUED && self.waits_late(event.entity - ARRIVALS) {
-            self.catch_up(event.entity - ARRIVALS);
+        if QUEUED && event.entity >= WINDOW_END {
+            self.end_window(event.entity - WINDOW_END);
+            return None;
         }
         let packet = self.packets.get_mut(event.id);
         let mut next = packet.next;
@@ -349,7 +369,7 @@ impl<P: Copy> Fabric<P> {
             packet.cursor += 1;
         }
         match self.enter::<QUEUED>(next, event.id) {
-            Entry::Arrives(time) => self.queue.push(Event { time, entity: ARRIVALS | next, id: event.id }),
+            Entry::Arrives(time) => self.push_arrival(next, event.id, time),
             Entry::Settled => {}
             Entry::Dropped => return Some(Arrival::Dropped(self.packets.remove(event.id))),
         }
@@ -380,6 +400,16 @@ impl<P: Copy> Fabric<P> {
         self.hops += 1;
         let (time, crosses) = (port.let_in(self.now, header.bytes.into()), port.crosses());
         self.entered(number, id, time, crosses)
+    }
+
+    /// A packet will be at the far end of `port`.
+    #[inline(always)]
+    fn push_arrival(&mut self, port: u32, id: u32, time: Time) {
+        let far = self.sites.far[port as usize];
+        let next = self.packets.get(id).next;
+        // No packet ends in a switch, but it may be lost on the way to one.
+        let site = if far != NEXT_PORT { far } else if next > LAST_PORT { port } else { next };
+        self.agenda.push(Event { time, entity: ARRIVALS | port, id }, site);
     }
 
     #[inline(always)]
@@ -431,6 +461,6 @@ impl<P: Copy> Fabric<P> {
 
     /// The order of events at one instant.
     pub fn ties(&self) -> Ties {
-        self.queue.ties()
+        self.agenda.ties()
     }
 }

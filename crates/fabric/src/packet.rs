@@ -1,6 +1,7 @@
 //! Packets, kept in a slab.
 
-use crate::queue::NAMES;
+/// There are fewer packets than this in the network at a time.
+const NAMES: u32 = 1 << 24;
 
 /// The ECN field of the IP header (RFC 3168 §5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

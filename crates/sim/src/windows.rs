@@ -130,7 +130,7 @@ pub(crate) fn in_order(parts: &mut [&mut Part], end: Time) -> Option<Stop> {
         }
         let complete = if first < second {
             // All that it has before the others' first.
-            match parts[part].advance(end.min(second - 1), u64::MAX) {
+            match parts[part].advance_by_time(end.min(second - 1), u64::MAX) {
                 Turn::Complete(slot) => Some(slot),
                 Turn::Budget | Turn::Reached => None,
             }

@@ -176,7 +176,9 @@ impl World {
     /// Puts the two ends of a flow that begins now in place.
     pub(crate) fn join(&mut self, spec: FlowSpec, sender: Sender, receiver: Receiver) -> Halves {
         let [from, to] = self.parts_of(&spec.paths);
+        let sites = spec.hosts.map(|host| self.parts[from].fabric.site_of_host(host));
         let part = &mut self.parts[from];
+        let within_window = part.fabric.within_reach(spec.config.mss + spec.config.header);
         let memory = part.memories.id(spec.manager.memory(spec.hosts, spec.paths.count()));
         let opening = spec.paths.opening(part.fabric.now(), spec.stream);
         let manager = spec.manager.open(&opening, &mut part.memories[memory]);
@@ -199,7 +201,8 @@ impl World {
         ]);
         let Config { mss, header, .. } = spec.config;
         let within_reach = match (&self.windows, &sender) {
-            (None, _) | (_, Sender::Datagrams(_)) => 0,
+            (_, Sender::Datagrams(_)) => 0,
+            (None, _) => within_window,
             (Some(windows), _) => windows.cut().within_reach(mss + header),
         };
         let sending = Sending {
@@ -214,6 +217,7 @@ impl World {
             id: spec.id,
             bytes: spec.bytes,
             start: self.now(),
+            site: sites[0],
             managed: Box::new(Managed {
                 manager,
                 memory,
@@ -239,6 +243,7 @@ impl World {
             receiver,
             id: spec.id,
             host: spec.hosts[1],
+            site: sites[1],
         };
         let halves = self.place([from, to], sending, receiving);
         if within_reach > 0 {
