@@ -35,6 +35,15 @@ pub struct Event {
     pub id: u32,
 }
 
+/// What an event of a packet on a fixed route carries of it, so that plain ports need not fetch the packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Carried {
+    /// Where the table of routes has the entry after the next port.
+    pub cursor: u32,
+    /// The caller's own.
+    pub header: u32,
+}
+
 /// Timers of the caller: with a number, in place of an entity.
 pub(crate) const TIMERS: Entity = 1 << 24;
 /// The end of a window at a site where packets wait.
@@ -48,10 +57,30 @@ struct Word {
     site: u32,
     entity: Entity,
     id: u32,
+    carried: Carried,
 }
 
 /// The order at one time: departures and arrivals, timers, the end of the window; then by rank, then by id.
 type Place = (u8, u64, u32);
+
+/// An event that was added to a window that is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Added {
+    place: Place,
+    word: Word,
+}
+
+impl Ord for Added {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.word.offset, self.place).cmp(&(other.word.offset, other.place))
+    }
+}
+
+impl PartialOrd for Added {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 /// Events in the order in which they are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +104,7 @@ pub struct Agenda {
     /// The site of the last event.
     site: u32,
     /// Events that were added to the open window; if it is in the order of sites, all of one site.
-    added: BinaryHeap<Reverse<(u32, Place, Entity)>>,
+    added: BinaryHeap<Reverse<Added>>,
     /// The ranks of timers of the open window.
     ranks: Vec<u64>,
     sorter: Sorter,
@@ -101,8 +130,14 @@ impl Agenda {
     /// Adds an event at a site. No event of the same entity may be there at the same time.
     #[inline(always)]
     pub fn push(&mut self, event: Event, site: u32) {
+        self.push_carried(event, site, Carried::default());
+    }
+
+    /// The same, with what it carries.
+    #[inline(always)]
+    pub(crate) fn push_carried(&mut self, event: Event, site: u32, carried: Carried) {
         let (ahead, offset) = self.ring.place(event.time);
-        let word = Word { offset, site, entity: event.entity, id: event.id };
+        let word = Word { offset, site, entity: event.entity, id: event.id, carried };
         if ahead == 0 && self.order.is_some() {
             self.add(word);
         } else {
@@ -125,13 +160,13 @@ impl Agenda {
         debug_assert!(ahead == 0, "a timer of this window");
         self.ranks.push(timer.rank);
         let entity = TIMERS | (self.ranks.len() as u32 - 1);
-        Word { offset, site: timer.site, entity, id: timer.number }
+        Word { offset, site: timer.site, entity, id: timer.number, carried: Carried::default() }
     }
 
     #[cold]
     fn add(&mut self, word: Word) {
         let place = self.place_of(&word);
-        self.added.push(Reverse((word.offset, place, word.entity)));
+        self.added.push(Reverse(Added { place, word }));
     }
 
     /// The last instant of the window that `time` lies in.
@@ -158,7 +193,7 @@ impl Agenda {
 
     /// The next event of the window that is open site by site; if there is none, it is closed.
     #[inline]
-    pub fn next_of_site(&mut self) -> Option<Event> {
+    pub(crate) fn next_of_site(&mut self) -> Option<(Event, Carried)> {
         if !self.added.is_empty() {
             return Some(self.next_or_added());
         }
@@ -168,22 +203,30 @@ impl Agenda {
         };
         self.next += 1;
         self.site = word.site;
-        Some(self.event(&word))
+        Some((self.event(&word), word.carried))
+    }
+
+    /// The site of the last event.
+    #[inline]
+    pub(crate) fn site(&self) -> u32 {
+        self.site
     }
 
     /// The event that comes first, of those that were known and those that were added.
     #[cold]
-    fn next_or_added(&mut self) -> Event {
-        let &Reverse((offset, place, entity)) = self.added.peek().expect("one was added");
-        if let Some(&word) = self.open.get(self.next)
-            && (self.order == Some(Order::Time) || word.site == self.site)
-            && (word.offset, self.place_of(&word)) < (offset, place)
-        {
-            self.next += 1;
-            return self.event(&word);
+    fn next_or_added(&mut self) -> (Event, Carried) {
+        let &Reverse(Added { place, word: added }) = self.added.peek().expect("one was added");
+        let known = self.open.get(self.next).copied().filter(|word| {
+            (self.order == Some(Order::Time) || word.site == self.site)
+                && (word.offset, self.place_of(word)) < (added.offset, place)
+        });
+        match known {
+            Some(_) => self.next += 1,
+            None => drop(self.added.pop()),
         }
-        self.added.pop();
-        Event { time: self.ring.start() + Time::from(offset), entity, id: place.2 }
+        let word = known.unwrap_or(added);
+        self.site = word.site;
+        (self.event(&word), word.carried)
     }
 
     /// Whether a window is open in the order of time and has events.
@@ -196,6 +239,12 @@ impl Agenda {
     /// `limit` may be pushed.
     #[inline]
     pub fn pop_until(&mut self, limit: Time) -> Option<Event> {
+        self.pop_carried(limit).map(|(event, _)| event)
+    }
+
+    /// The same, with what it carries.
+    #[inline]
+    pub(crate) fn pop_carried(&mut self, limit: Time) -> Option<(Event, Carried)> {
         if self.open_by_time(limit)? > limit {
             return None;
         }
@@ -204,14 +253,15 @@ impl Agenda {
         }
         let word = self.open[self.next];
         self.next += 1;
-        Some(self.event(&word))
+        self.site = word.site;
+        Some((self.event(&word), word.carried))
     }
 
     /// Time and rank of the next event, if it comes at `limit` or before; otherwise as [`Self::pop_until`].
     pub fn peek_until(&mut self, limit: Time) -> Option<(Time, u32)> {
         let time = self.open_by_time(limit).filter(|&time| time <= limit)?;
         let known = self.open.get(self.next).map(|word| (word.offset, self.place_of(word)));
-        let added = self.added.peek().map(|&Reverse((offset, place, _))| (offset, place));
+        let added = self.added.peek().map(|Reverse(added)| (added.word.offset, added.place));
         let (_, (_, rank, _)) = known.into_iter().chain(added).min()?;
         Some((time, rank as u32))
     }
@@ -232,7 +282,7 @@ impl Agenda {
         if self.added.is_empty() {
             return known;
         }
-        let added = self.added.peek().map(|&Reverse((offset, ..))| offset);
+        let added = self.added.peek().map(|Reverse(added)| added.word.offset);
         known.into_iter().chain(added).min()
     }
 
@@ -287,6 +337,12 @@ impl Agenda {
         self.open.get(self.next + ahead).map(|word| (word.entity, word.id))
     }
 
+    /// The same, with its site and what it carries.
+    #[inline]
+    pub(crate) fn upcoming_carried(&self, ahead: usize) -> Option<(Entity, u32, u32, Carried)> {
+        self.open.get(self.next + ahead).map(|word| (word.entity, word.id, word.site, word.carried))
+    }
+
     /// A time before which no event comes, and the time of the next event if its window has been opened; [`NEVER`] if
     /// there is none.
     pub fn earliest(&self) -> Time {
@@ -300,12 +356,7 @@ impl Agenda {
 
     /// All events but timers, in no order. Slow, because it visits every window.
     pub fn iter(&self) -> impl Iterator<Item = Event> {
-        let start = self.ring.start();
-        let added = self.added.iter().map(move |&Reverse((offset, place, entity))| Event {
-            time: start + Time::from(offset),
-            entity,
-            id: place.2,
-        });
+        let added = self.added.iter().map(|Reverse(added)| self.event(&added.word));
         let open = self.open[self.next..].iter().map(|word| self.event(word));
         open.chain(added).chain(self.ring.iter()).filter(|event| event.entity < TIMERS)
     }

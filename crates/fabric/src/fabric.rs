@@ -9,8 +9,8 @@ mod links;
 mod parts;
 mod pause_frames;
 mod pfc;
-mod telemetry;
 mod site_by_site;
+mod telemetry;
 mod view;
 
 pub use deadlock::Deadlock;
@@ -24,13 +24,13 @@ use std::sync::Arc;
 
 use tresse_units::{NEVER, Time};
 
-use crate::agenda::{Agenda, Event, WINDOW_END};
+use crate::agenda::{Agenda, Carried, Event, WINDOW_END};
 use crate::balance::{Balancing, Queues};
 use crate::entity::ARRIVALS;
 use crate::flag::FlagConfig;
 use crate::forward::{Forwarding, Next};
 use crate::network::Network;
-use crate::packet::{Header, Packet, Packets};
+use crate::packet::{CarriedHeader, Header, Packet, Packets};
 use crate::port::{Port, PortConfig};
 use crate::prefetch::Ends;
 use crate::queued_port::{Pool, PoolConfig, QueuedPort, QueuedPortConfig};
@@ -112,6 +112,24 @@ pub struct Fabric<P> {
     telemetry: Option<Box<telemetry::Telemetry>>,
     /// If switches pause ports.
     pfc: Option<Box<pfc::Pfc>>,
+    kind: Kind,
+}
+
+/// What events have to be ready for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// All routes are fixed, and all ports plain.
+    Fixed,
+    /// All ports are plain.
+    Plain,
+    /// Some ports are queued.
+    Queued,
+}
+
+impl Kind {
+    const FIXED: u8 = 0;
+    const PLAIN: u8 = 1;
+    const QUEUED: u8 = 2;
 }
 
 /// A port's decision about a packet.
@@ -157,6 +175,7 @@ impl<P: Copy> Fabric<P> {
             part: None,
             telemetry: None,
             pfc: None,
+            kind: Kind::Fixed,
         }
     }
 
@@ -179,6 +198,9 @@ impl<P: Copy> Fabric<P> {
         let forwarding = Forwarding::new(network, rates, balancing, seed);
         self.next_update = forwarding.period().unwrap_or(NEVER);
         self.forwarding = Some(Box::new(forwarding));
+        if self.kind == Kind::Fixed {
+            self.kind = Kind::Plain;
+        }
         self.remember();
         self
     }
@@ -194,6 +216,7 @@ impl<P: Copy> Fabric<P> {
         self.pools = pools.iter().map(|&p| Pool::new(p)).collect();
         if !queued_ports.is_empty() {
             self.queued_of = vec![NOT_QUEUED; self.ports.len()];
+            self.kind = Kind::Queued;
         }
         for (port, config) in queued_ports {
             self.queued_of[*port as usize] = self.queued_ports.len() as u32;
@@ -307,37 +330,42 @@ impl<P: Copy> Fabric<P> {
     /// `ends` says what the caller will touch when packets arrive; `&()` if it does not matter.
     #[inline]
     pub fn advance(&mut self, limit: Time, ends: &impl Ends<P>) -> Option<Arrival<P>> {
-        if self.queued_of.is_empty() {
-            return self.advance_with::<false>(limit, |own| own.prefetch(ends));
+        match self.kind {
+            Kind::Fixed => self.advance_with::<{ Kind::FIXED }>(limit, |own| own.prefetch_fixed(ends)),
+            Kind::Plain => self.advance_with::<{ Kind::PLAIN }>(limit, |own| own.prefetch(ends)),
+            Kind::Queued => self.advance_queued(limit, ends),
         }
-        self.advance_queued(limit, ends)
     }
 
     /// The same where ports are queued. Out of line, so that hops through plain ports stay as short as they are.
     #[inline(never)]
     fn advance_queued(&mut self, limit: Time, ends: &impl Ends<P>) -> Option<Arrival<P>> {
-        self.advance_with::<true>(limit, |own| own.prefetch_queued(ends))
+        self.advance_with::<{ Kind::QUEUED }>(limit, |own| own.prefetch_queued(ends))
     }
 
-    /// `QUEUED`: whether some ports may be queued.
     #[inline(always)]
-    fn advance_with<const QUEUED: bool>(
-        &mut self,
-        limit: Time,
-        prefetch: impl Fn(&Self),
-    ) -> Option<Arrival<P>> {
+    fn advance_with<const KIND: u8>(&mut self, limit: Time, prefetch: impl Fn(&Self)) -> Option<Arrival<P>> {
         if let Some(id) = self.spilt.pop() {
             return Some(Arrival::Dropped(self.packets.remove(id)));
         }
-        while let Some(event) = self.agenda.pop_until(limit) {
+        while let Some((event, carried)) = self.agenda.pop_carried(limit) {
             self.set_now(event.time);
             prefetch(self);
-            let arrival = self.handle::<QUEUED>(event);
+            let arrival = self.handle_as::<KIND>(event, carried);
             if arrival.is_some() {
                 return arrival;
             }
         }
         None
+    }
+
+    #[inline(always)]
+    fn handle_as<const KIND: u8>(&mut self, event: Event, carried: Carried) -> Option<Arrival<P>> {
+        match KIND {
+            Kind::FIXED => self.handle_fixed(event, carried),
+            Kind::PLAIN => self.handle::<false>(event),
+            _ => self.handle::<true>(event),
+        }
     }
 
     /// One event: the packet that has arrived at the end of its route, or was dropped.
@@ -405,11 +433,65 @@ impl<P: Copy> Fabric<P> {
     /// A packet will be at the far end of `port`.
     #[inline(always)]
     fn push_arrival(&mut self, port: u32, id: u32, time: Time) {
+        let packet = self.packets.get(id);
+        let carried = Carried { cursor: packet.cursor, header: packet.header.carried(packet.next == END) };
+        self.push_carried(port, packet.next, Event { time, entity: ARRIVALS | port, id }, carried);
+    }
+
+    /// The same for a packet whose next port is `next`.
+    #[inline(always)]
+    fn push_carried(&mut self, port: u32, next: u32, event: Event, carried: Carried) {
         let far = self.sites.far[port as usize];
-        let next = self.packets.get(id).next;
         // No packet ends in a switch, but it may be lost on the way to one.
-        let site = if far != NEXT_PORT { far } else if next > LAST_PORT { port } else { next };
-        self.agenda.push(Event { time, entity: ARRIVALS | port, id }, site);
+        let site = if far != NEXT_PORT {
+            far
+        } else if next > LAST_PORT {
+            port
+        } else {
+            next
+        };
+        self.agenda.push_carried(event, site, carried);
+    }
+
+    /// One event where all routes are fixed and all ports plain: only what the event carries of a packet is read, and
+    /// nothing is written into it on its way.
+    #[inline(always)]
+    fn handle_fixed(&mut self, event: Event, carried: Carried) -> Option<Arrival<P>> {
+        let mut header = CarriedHeader(carried.header);
+        if header.is_at_end() {
+            let mut packet = self.packets.remove(event.id);
+            packet.header.ecn = header.ecn();
+            return Some(Arrival::Delivered(packet));
+        }
+        let site = self.agenda.site();
+        let is_port = (site as usize) < self.ports.len() && self.sites.are_several();
+        let number = if is_port { site } else { self.routes[carried.cursor as usize - 1] };
+        let next = self.routes[carried.cursor as usize];
+        let port = &mut self.ports[number as usize];
+        let time = if port.must_examine(self.now) {
+            let mut ecn = header.ecn();
+            if !port.examine(self.now, header.bytes(), &mut ecn) {
+                let mut packet = self.packets.remove(event.id);
+                packet.header.ecn = ecn;
+                return Some(Arrival::Dropped(packet));
+            }
+            header.set_ecn(ecn);
+            let time = port.let_in(self.now, header.bytes());
+            port.processed(time)
+        } else {
+            port.let_in(self.now, header.bytes())
+        };
+        self.hops += 1;
+        if port.crosses() {
+            let packet = self.packets.get_mut(event.id);
+            (packet.next, packet.cursor, packet.header.ecn) = (next, carried.cursor + 1, header.ecn());
+            self.hand_over(number, event.id, time);
+            return None;
+        }
+        header.set_end(next == END);
+        let event = Event { time, entity: ARRIVALS | number, id: event.id };
+        self.push_carried(number, next, event, Carried { cursor: carried.cursor + 1, header: header.0 });
+        None
     }
 
     #[inline(always)]

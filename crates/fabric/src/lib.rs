@@ -49,8 +49,8 @@ pub use capacity::{AllowedPairs, Capacity, capacity_between};
 pub use cut::{Cut, Uncut};
 pub use entity::{ARRIVALS, Entity};
 pub use fabric::{
-    Arrival, Deadlock, Fabric, FirstHop, Happening, Hop, Mail, PAUSE_FRAME, PathCongestion, PfcConfig, PfcCounters,
-    RouteId, Timer, headroom,
+    Arrival, Deadlock, Fabric, FirstHop, Happening, Hop, Mail, PAUSE_FRAME, PathCongestion, PfcConfig,
+    PfcCounters, RouteId, Timer, headroom,
 };
 pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Spread};
 pub use fixed_paths::{Exclusive, FixedPaths};
@@ -65,10 +65,10 @@ pub use packet::{Ecn, Header, Packet};
 pub use path::Path;
 pub use port::{NonEct, Port, PortConfig, PortCounters, Processing};
 pub use prefetch::{Ends, prefetch_line};
-pub use sites::Sites;
 pub use queued_port::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, QueuedPortConfig};
 pub use red::RedConfig;
 pub use shortest::ShortestPaths;
+pub use sites::Sites;
 pub use threshold::Threshold;
 pub use tier::{Direction, Tier, narrowest_tier, tiers};
 pub use ties::Ties;

@@ -28,7 +28,14 @@ pub struct Sites {
 impl Sites {
     /// One site, of which nothing is known but its events.
     pub fn one(ports: usize) -> Self {
-        Self { count: 1, window: 1 << 20, far: vec![0; ports], own: vec![0; ports], hosts: Vec::new(), into_host: None }
+        Self {
+            count: 1,
+            window: 1 << 20,
+            far: vec![0; ports],
+            own: vec![0; ports],
+            hosts: Vec::new(),
+            into_host: None,
+        }
     }
 
     /// The sites of a network. With `whole_nodes` the ports of a switch are one site, as they must be where it chooses

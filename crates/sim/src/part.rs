@@ -174,8 +174,7 @@ impl Part {
         let Self { timers, sendings, receivings, .. } = self;
         let due = std::iter::from_fn(|| timers.pop_until(end)).map(|(time, rank, number)| {
             let slot = (number / 2 >> SUBFLOW_BITS) as usize;
-            let site =
-                if number % 2 == RETRANSMISSION { sendings[slot].site } else { receivings[slot].site };
+            let site = if number % 2 == RETRANSMISSION { sendings[slot].site } else { receivings[slot].site };
             Timer { time, rank, number, site }
         });
         self.fabric.open_window(end, due);
@@ -185,7 +184,10 @@ impl Part {
             match self.fabric.next_of_site(&halves) {
                 Some(Happening::Arrival(arrival)) => {
                     let complete = self.handle_arrival(&arrival);
-                    assert_eq!(complete, None, "no message ends in a window that is gone through site by site");
+                    assert_eq!(
+                        complete, None,
+                        "no message ends in a window that is gone through site by site"
+                    );
                 }
                 Some(Happening::Timer(number)) => self.fire_if_due(number),
                 None => break,

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use tresse_units::Time;
 
-use super::{Event, Word};
+use super::{Carried, Event, Word};
 
 /// Events in a chunk.
 const CHUNK: usize = 64;
@@ -43,7 +43,7 @@ pub(super) struct Ring {
     free: u32,
     /// Events in slots.
     filed: usize,
-    far: BinaryHeap<Reverse<(Time, [u32; 3])>>,
+    far: BinaryHeap<Reverse<(Time, [u32; 5])>>,
     /// The window of the first of them.
     far_window: u64,
 }
@@ -132,7 +132,8 @@ impl Ring {
         let window = self.number + ahead;
         self.far_window = self.far_window.min(window);
         let time = window * self.width + Time::from(word.offset);
-        self.far.push(Reverse((time, [word.site, word.entity, word.id])));
+        let Carried { cursor, header } = word.carried;
+        self.far.push(Reverse((time, [word.site, word.entity, word.id, cursor, header])));
     }
 
     /// When the first window with events begins, or what is left of the current one.
@@ -168,9 +169,9 @@ impl Ring {
         self.start = self.number * self.width;
         self.least = 0;
         while self.far_window - self.number < self.slots.len() as u64 {
-            let Some(Reverse((time, [site, entity, id]))) = self.far.pop() else { break };
+            let Some(Reverse((time, [site, entity, id, cursor, header]))) = self.far.pop() else { break };
             let (ahead, offset) = self.place(time);
-            self.file(ahead, Word { offset, site, entity, id });
+            self.file(ahead, Word { offset, site, entity, id, carried: Carried { cursor, header } });
             self.far_window = self.far.peek().map_or(u64::MAX, |Reverse((time, _))| time / self.width);
         }
     }
@@ -255,7 +256,7 @@ impl Ring {
                 id: word.id,
             })
         });
-        let far = self.far.iter().map(|&Reverse((time, [_, entity, id]))| Event { time, entity, id });
+        let far = self.far.iter().map(|&Reverse((time, [_, entity, id, ..]))| Event { time, entity, id });
         near.chain(far)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tresse_units::Time;
 
-use super::{Arrival, END, FORWARD, Fabric, LAST_PORT, agenda, pause_frames::Frame};
+use super::{Arrival, END, FORWARD, Fabric, Kind, LAST_PORT, agenda, pause_frames::Frame};
 use crate::cut::Cut;
 use crate::packet::Packet;
 use crate::port::PortConfig;
@@ -158,10 +158,12 @@ impl<P: Copy> Fabric<P> {
     /// Carries out one event, if it comes at or before `limit`; `ends` as for [`Fabric::advance`].
     #[inline]
     pub fn step(&mut self, limit: Time, ends: &impl Ends<P>) -> Option<Arrival<P>> {
-        let event = self.agenda.pop_until(limit)?;
+        let (event, carried) = self.agenda.pop_carried(limit)?;
         self.set_now(event.time);
-        self.prefetch(ends);
-        self.handle::<true>(event)
+        match self.kind {
+            Kind::Fixed => self.handle_fixed(event, carried),
+            Kind::Plain | Kind::Queued => self.handle::<true>(event),
+        }
     }
 
     /// The part in which a packet's route ends.

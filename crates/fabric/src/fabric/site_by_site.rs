@@ -2,7 +2,7 @@
 
 use tresse_units::Time;
 
-use super::{Arrival, Fabric};
+use super::{Arrival, Fabric, Kind};
 use crate::agenda::TIMERS;
 use crate::prefetch::Ends;
 
@@ -72,27 +72,28 @@ impl<P: Copy> Fabric<P> {
     /// site, and begins anew with each site. `ends` as for [`Fabric::advance`].
     #[inline]
     pub fn next_of_site(&mut self, ends: &impl Ends<P>) -> Option<Happening<P>> {
-        if self.queued_of.is_empty() {
-            return self.next_of_site_with::<false>(|own| own.prefetch(ends));
+        match self.kind {
+            Kind::Fixed => self.next_of_site_with::<{ Kind::FIXED }>(|own| own.prefetch_fixed(ends)),
+            Kind::Plain => self.next_of_site_with::<{ Kind::PLAIN }>(|own| own.prefetch(ends)),
+            Kind::Queued => self.next_of_site_queued(ends),
         }
-        self.next_of_site_queued(ends)
     }
 
     #[inline(never)]
     fn next_of_site_queued(&mut self, ends: &impl Ends<P>) -> Option<Happening<P>> {
-        self.next_of_site_with::<true>(|own| own.prefetch_queued(ends))
+        self.next_of_site_with::<{ Kind::QUEUED }>(|own| own.prefetch_queued(ends))
     }
 
     #[inline(always)]
-    fn next_of_site_with<const QUEUED: bool>(&mut self, prefetch: impl Fn(&Self)) -> Option<Happening<P>> {
-        while let Some(event) = self.agenda.next_of_site() {
+    fn next_of_site_with<const KIND: u8>(&mut self, prefetch: impl Fn(&Self)) -> Option<Happening<P>> {
+        while let Some((event, carried)) = self.agenda.next_of_site() {
             self.now = event.time;
             self.latest = self.latest.max(event.time);
             prefetch(self);
             if (TIMERS..2 * TIMERS).contains(&event.entity) {
                 return Some(Happening::Timer(event.id));
             }
-            let arrival = self.handle::<QUEUED>(event);
+            let arrival = self.handle_as::<KIND>(event, carried);
             if let Some(arrival) = arrival {
                 return Some(Happening::Arrival(arrival));
             }
