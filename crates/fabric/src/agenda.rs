@@ -22,7 +22,7 @@ use crate::fabric::Timer;
 use crate::sites::Sites;
 use crate::ties::Ties;
 use sort::Sorter;
-use window::Ring;
+use window::{Ring, Taking};
 
 /// Something that happens at `time`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,9 +96,13 @@ enum Order {
 pub struct Agenda {
     ties: Ties,
     ring: Ring,
+    /// What is left of the window that is open site by site.
+    taking: Option<Taking>,
     /// How the window is sorted that is open, if one is.
     order: Option<Order>,
-    /// The events of the open window, sorted; those before `next` are done.
+    /// How far it is open: up to then after its start.
+    last: u32,
+    /// The events of the open window, or of a district in it, sorted; those before `next` are done.
     open: Vec<Word>,
     next: usize,
     /// The site of the last event.
@@ -116,14 +120,16 @@ impl Agenda {
     pub fn new(sites: &Sites, horizon: Time, ties: Ties) -> Self {
         Self {
             ties,
-            ring: Ring::new(sites.window(), horizon),
+            ring: Ring::new(sites.count(), sites.window(), horizon),
+            taking: None,
             order: None,
+            last: 0,
             open: Vec::new(),
             next: 0,
             site: 0,
             added: BinaryHeap::new(),
             ranks: Vec::new(),
-            sorter: Sorter::new(sites.count()),
+            sorter: Sorter::new(),
         }
     }
 
@@ -138,7 +144,7 @@ impl Agenda {
     pub(crate) fn push_carried(&mut self, event: Event, site: u32, carried: Carried) {
         let (ahead, offset) = self.ring.place(event.time);
         let word = Word { offset, site, entity: event.entity, id: event.id, carried };
-        if ahead == 0 && self.order.is_some() {
+        if ahead == 0 && self.order.is_some() && offset <= self.last {
             self.add(word);
         } else {
             self.ring.file(ahead, word);
@@ -180,27 +186,54 @@ impl Agenda {
     pub fn open_sites(&mut self, limit: Time, timers: impl Iterator<Item = Timer>) {
         debug_assert!(!self.is_open_by_time(), "a window is gone through in one order");
         self.ring.turn_to(limit);
-        self.ring.take(limit, &mut self.open);
-        (self.order, self.next) = (Some(Order::Sites), 0);
         self.ranks.clear();
         for timer in timers {
             let word = self.timer(timer);
-            self.open.push(word);
+            self.ring.file(0, word);
         }
-        self.sorter.by_site(&mut self.open);
-        self.settle_ties();
+        self.order = Some(Order::Sites);
+        let taking = self.ring.begin_to_take(limit);
+        self.last = taking.last();
+        self.taking = Some(taking);
+        self.open.clear();
+        self.next = 0;
+    }
+
+    /// Opens the next district with events; false at the window's end.
+    #[inline(never)]
+    fn open_district(&mut self) -> bool {
+        self.open.clear();
+        self.next = 0;
+        while let Some(taking) = &mut self.taking
+            && self.open.is_empty()
+        {
+            if !self.ring.take(taking, &mut self.open) {
+                self.taking = None;
+            }
+        }
+        if self.sorter.by_site(&mut self.open) {
+            self.settle_ties();
+        }
+        !self.open.is_empty()
     }
 
     /// The next event of the window that is open site by site; if there is none, it is closed.
     #[inline]
-    pub(crate) fn next_of_site(&mut self) -> Option<(Event, Carried)> {
+    pub fn next_of_site(&mut self) -> Option<Event> {
+        self.next_carried().map(|(event, _)| event)
+    }
+
+    /// The same, with what it carries.
+    #[inline]
+    pub(crate) fn next_carried(&mut self) -> Option<(Event, Carried)> {
         if !self.added.is_empty() {
             return Some(self.next_or_added());
         }
-        let Some(&word) = self.open.get(self.next) else {
+        if self.next == self.open.len() && !self.open_district() {
             self.order = None;
             return None;
-        };
+        }
+        let word = self.open[self.next];
         self.next += 1;
         self.site = word.site;
         Some((self.event(&word), word.carried))
@@ -289,18 +322,26 @@ impl Agenda {
     fn open_next(&mut self, limit: Time) -> Option<Time> {
         self.order = None;
         if self.ring.first_window().is_none_or(|start| start > limit) {
-            self.ring.turn_to(limit);
+            // Nothing will be pushed before `limit`; but if there is none, time stays where it is.
+            if limit != NEVER {
+                self.ring.turn_to(limit);
+            }
             return None;
         }
         self.ring.turn_to_first();
-        self.ring.take(NEVER, &mut self.open);
+        self.open.clear();
+        self.last = u32::MAX;
+        let mut taking = self.ring.begin_to_take(NEVER);
+        while self.ring.take(&mut taking, &mut self.open) {}
         (self.order, self.next) = (Some(Order::Time), 0);
-        self.sorter.by_time(&mut self.open);
-        self.settle_ties();
+        if self.sorter.by_time(&mut self.open) {
+            self.settle_ties();
+        }
         self.open.first().map(|word| self.ring.start() + Time::from(word.offset))
     }
 
     /// Puts events of one time, and of one site unless the order is of time alone, in their places.
+    #[cold]
     fn settle_ties(&mut self) {
         let by_time = self.order == Some(Order::Time);
         let same = |a: &Word, b: &Word| a.offset == b.offset && (by_time || a.site == b.site);

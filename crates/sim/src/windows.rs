@@ -14,7 +14,7 @@ use std::sync::Arc;
 use tresse_fabric::Cut;
 use tresse_units::{NEVER, Time};
 
-use crate::part::{PacketEnds, Part, Post, Turn};
+use crate::part::{Part, Post, Turn};
 use crate::threads::Mode;
 use crate::world::{Step, World};
 
@@ -161,8 +161,7 @@ impl Part {
     /// Processes that event.
     fn step(&mut self, limit: Time) -> Option<u32> {
         if self.fabric.peek(limit).is_some() {
-            let halves = PacketEnds { sendings: &self.sendings, receivings: &self.receivings };
-            let arrival = self.fabric.step(limit, &halves)?;
+            let arrival = self.fabric.step(limit)?;
             return self.handle_arrival(&arrival);
         }
         self.fabric.set_now(limit);

@@ -1,75 +1,58 @@
-//! Sorts the events of a window.
+//! Sorts the events of a window: by counting those of each site, and then, as a site has few, by insertion.
 
 use super::Word;
+use super::window::DISTRICT_BITS;
 
 /// Below this many events, comparing is faster than counting.
-const FEW: usize = 192;
-/// Runs of one site up to this length are sorted by insertion.
-const SHORT: usize = 24;
-/// Bits of a site's number that are counted at a time.
-const DIGIT: u32 = 11;
-
-/// Sorts the events of windows; it keeps its memory.
+const FEW: usize = 256;
+/// An event that has to go farther is not inserted.
+const FAR: usize = 64;
+/// Sorts the events of a district; it keeps its memory.
 #[derive(Debug)]
 pub(super) struct Sorter {
-    /// Bits of a site's number at a time, and how many times.
-    digit: u32,
-    passes: u32,
-    counts: Vec<u32>,
+    counts: Box<[u32; 1 << DISTRICT_BITS]>,
     scratch: Vec<Word>,
 }
 
 impl Sorter {
-    /// For this many sites.
-    pub fn new(sites: u32) -> Self {
-        let bits = 32 - sites.saturating_sub(1).leading_zeros();
-        let passes = bits.div_ceil(DIGIT);
-        let digit = if passes == 0 { 0 } else { bits.div_ceil(passes) };
-        Self { digit, passes, counts: vec![0; 1 << digit], scratch: Vec::new() }
+    pub fn new() -> Self {
+        Self { counts: Box::new([0; 1 << DISTRICT_BITS]), scratch: Vec::new() }
     }
 
-    /// By site, then by time.
-    pub fn by_site(&mut self, words: &mut Vec<Word>) {
-        let key = |word: &Word| u64::from(word.site) << 32 | u64::from(word.offset);
+    /// By site, then by time. Returns whether several events of a site have one time: their order is open.
+    pub fn by_site(&mut self, words: &mut Vec<Word>) -> bool {
         if words.len() < FEW {
             words.sort_unstable_by_key(key);
-            return;
+        } else {
+            self.count(words);
         }
-        for pass in 0..self.passes {
-            self.count(words, pass * self.digit);
-        }
-        let mut rest = &mut words[..];
-        while let Some(first) = rest.first() {
-            let site = first.site;
-            let len = rest.iter().position(|word| word.site != site).unwrap_or(rest.len());
-            let (run, after) = rest.split_at_mut(len);
-            if len <= SHORT {
-                insert(run);
-            } else {
-                run.sort_unstable_by_key(|word| word.offset);
+        match insert(words) {
+            Some(ties) => ties,
+            None => {
+                words.sort_unstable_by_key(key);
+                words.windows(2).any(|pair| key(&pair[0]) == key(&pair[1]))
             }
-            rest = after;
         }
     }
 
-    /// By time.
-    pub fn by_time(&mut self, words: &mut [Word]) {
+    /// By time. Returns whether several events have one time.
+    pub fn by_time(&mut self, words: &mut [Word]) -> bool {
         words.sort_unstable_by_key(|word| word.offset);
+        words.windows(2).any(|pair| pair[0].offset == pair[1].offset)
     }
 
-    /// Sorts by the bits of the site's number from `shift` on; the order of those with the same bits stays.
-    fn count(&mut self, words: &mut Vec<Word>, shift: u32) {
-        let mask = (1 << self.digit) - 1;
-        let digit = |word: &Word| ((word.site >> shift) & mask) as usize;
+    /// By the site's place in its district.
+    fn count(&mut self, words: &mut Vec<Word>) {
+        let place = |word: &Word| (word.site & ((1 << DISTRICT_BITS) - 1)) as usize;
         self.counts.fill(0);
-        words.iter().for_each(|word| self.counts[digit(word)] += 1);
+        words.iter().for_each(|word| self.counts[place(word)] += 1);
         let mut sum = 0;
-        for count in &mut self.counts {
+        for count in self.counts.iter_mut() {
             sum += std::mem::replace(count, sum);
         }
         self.scratch.resize(words.len(), Word::default());
         for word in words.iter() {
-            let at = &mut self.counts[digit(word)];
+            let at = &mut self.counts[place(word)];
             self.scratch[*at as usize] = *word;
             *at += 1;
         }
@@ -77,16 +60,33 @@ impl Sorter {
     }
 }
 
-/// Sorts a short run by time.
+/// Events are sorted by this, and then by their places.
 #[inline]
-fn insert(run: &mut [Word]) {
-    for i in 1..run.len() {
-        let word = run[i];
+fn key(word: &Word) -> u64 {
+    u64::from(word.site) << 32 | u64::from(word.offset)
+}
+
+/// Sorts events that are sorted by site, by inserting them one by one. Returns whether two have the same key; `None` if
+/// one would have to go far, so that another way is faster.
+#[inline]
+fn insert(words: &mut [Word]) -> Option<bool> {
+    let mut ties = false;
+    for i in 1..words.len() {
+        let own = key(&words[i]);
+        if own > key(&words[i - 1]) {
+            continue;
+        }
+        let word = words[i];
         let mut at = i;
-        while at > 0 && run[at - 1].offset > word.offset {
-            run[at] = run[at - 1];
+        while at > 0 && key(&words[at - 1]) > own {
+            words[at] = words[at - 1];
             at -= 1;
         }
-        run[at] = word;
+        words[at] = word;
+        ties |= at > 0 && key(&words[at - 1]) == own;
+        if i - at > FAR {
+            return None;
+        }
     }
+    Some(ties)
 }

@@ -1,4 +1,6 @@
 //! Windows that are to come: a ring of chains of chunks, and a heap for what lies beyond the ring.
+//!
+//! A window has a chain for each district, a range of sites whose events and ports the cache can hold.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,13 +15,32 @@ const CHUNK: usize = 64;
 const NONE: u32 = u32::MAX;
 /// The most windows of the ring.
 const MAX_WINDOWS: u64 = 4096;
+/// A district has 2 to this power sites.
+pub(super) const DISTRICT_BITS: u32 = 12;
 
-/// A window that is to come.
+/// The events of a district in a window.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     /// The chunk that is being filled; all others of the chain are full.
     chunk: u32,
     len: u32,
+}
+
+/// The districts of the current window that have not been taken.
+#[derive(Debug)]
+pub(super) struct Taking {
+    /// The slot of the first one, and the one after the last.
+    first: usize,
+    end: usize,
+    /// Later events stay.
+    last: u32,
+}
+
+impl Taking {
+    /// The last instant up to which events are taken, from the window's start, ps.
+    pub fn last(&self) -> u32 {
+        self.last
+    }
 }
 
 /// The windows after the current one, and what is left of that.
@@ -34,8 +55,13 @@ pub(super) struct Ring {
     start: Time,
     /// The first event of the current window comes no earlier than this after its start.
     least: u32,
+    /// How many districts there are.
+    districts: usize,
+    /// How many windows there are, less one.
+    mask: usize,
+    /// Window by window, a slot for each district.
     slots: Vec<Slot>,
-    /// A bit for each slot: it has events.
+    /// A bit for each window: it has events.
     occupied: Vec<u64>,
     words: Vec<Word>,
     /// By chunk: the next one of its chain.
@@ -49,7 +75,8 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    pub fn new(width: Time, horizon: Time) -> Self {
+    pub fn new(sites: u32, width: Time, horizon: Time) -> Self {
+        let districts = sites.div_ceil(1 << DISTRICT_BITS) as usize;
         let width = width.clamp(1, Time::from(u32::MAX));
         let windows = (horizon / width).saturating_add(2).clamp(64, MAX_WINDOWS).next_power_of_two() as usize;
         Self {
@@ -58,7 +85,9 @@ impl Ring {
             number: 0,
             start: 0,
             least: 0,
-            slots: vec![Slot { chunk: NONE, len: 0 }; windows],
+            districts,
+            mask: windows - 1,
+            slots: vec![Slot { chunk: NONE, len: 0 }; windows * districts],
             occupied: vec![0; windows / 64],
             words: Vec::new(),
             chain: Vec::new(),
@@ -97,16 +126,17 @@ impl Ring {
     /// Keeps an event until its window, which is this many after the current one.
     #[inline(always)]
     pub fn file(&mut self, ahead: u64, word: Word) {
-        if ahead >= self.slots.len() as u64 {
+        if ahead > self.mask as u64 {
             return self.keep(ahead, word);
         }
         if ahead == 0 {
             self.least = self.least.min(word.offset);
         }
-        let slot = (self.number + ahead) as usize & (self.slots.len() - 1);
+        let window = (self.number + ahead) as usize & self.mask;
+        let slot = window * self.districts + (word.site >> DISTRICT_BITS) as usize;
         let Slot { chunk, len } = self.slots[slot];
         let place = len as usize % CHUNK;
-        let chunk = if place == 0 { self.begin_chunk(slot, chunk) } else { chunk };
+        let chunk = if place == 0 { self.begin_chunk(window, chunk) } else { chunk };
         self.words[chunk as usize * CHUNK + place] = word;
         self.slots[slot] = Slot { chunk, len: len + 1 };
         self.filed += 1;
@@ -114,8 +144,8 @@ impl Ring {
 
     #[cold]
     #[inline(never)]
-    fn begin_chunk(&mut self, slot: usize, full: u32) -> u32 {
-        self.occupied[slot / 64] |= 1 << (slot % 64);
+    fn begin_chunk(&mut self, window: usize, full: u32) -> u32 {
+        self.occupied[window / 64] |= 1 << (window % 64);
         let chunk = self.free;
         if chunk == NONE {
             self.chain.push(full);
@@ -138,7 +168,7 @@ impl Ring {
 
     /// When the first window with events begins, or what is left of the current one.
     pub fn first_window(&self) -> Option<Time> {
-        if self.slot(self.number).len > 0 {
+        if self.has_events(self.number) {
             return Some(self.start);
         }
         let near = (self.filed > 0).then(|| self.scan());
@@ -148,8 +178,11 @@ impl Ring {
 
     /// No event comes before this.
     pub fn first(&self) -> Option<Time> {
-        let left = self.slot(self.number).len > 0;
-        if left { Some(self.start + Time::from(self.least)) } else { self.first_window() }
+        if self.has_events(self.number) {
+            Some(self.start + Time::from(self.least))
+        } else {
+            self.first_window()
+        }
     }
 
     /// Makes the first window with events the current one.
@@ -164,11 +197,11 @@ impl Ring {
         if time.saturating_sub(self.start) < self.width {
             return;
         }
-        debug_assert!(self.slot(self.number).len == 0, "the current window is over");
+        debug_assert!(!self.has_events(self.number), "the current window is over");
         self.number = time / self.width;
         self.start = self.number * self.width;
         self.least = 0;
-        while self.far_window - self.number < self.slots.len() as u64 {
+        while self.far_window - self.number <= self.mask as u64 {
             let Some(Reverse((time, [site, entity, id, cursor, header]))) = self.far.pop() else { break };
             let (ahead, offset) = self.place(time);
             self.file(ahead, Word { offset, site, entity, id, carried: Carried { cursor, header } });
@@ -176,14 +209,31 @@ impl Ring {
         }
     }
 
-    /// Moves the events of the current window up to `limit` to `open`.
-    pub fn take(&mut self, limit: Time, open: &mut Vec<Word>) {
-        open.clear();
-        let slot = self.number as usize & (self.slots.len() - 1);
+    /// Begins to take the events of the current window up to `limit`: then take those of each district, from the first.
+    pub fn begin_to_take(&mut self, limit: Time) -> Taking {
+        let window = self.number as usize & self.mask;
+        self.occupied[window / 64] &= !(1 << (window % 64));
+        let last = (limit - self.start.min(limit)).min(self.width - 1) as u32;
+        if Time::from(last) < self.width - 1 {
+            self.least = u32::MAX;
+        }
+        Taking { first: window * self.districts, end: (window + 1) * self.districts, last }
+    }
+
+    /// Adds the events of the next district to `open`; false if there is none.
+    pub fn take(&mut self, taking: &mut Taking, open: &mut Vec<Word>) -> bool {
+        if taking.first == taking.end {
+            return false;
+        }
+        let slot = taking.first;
+        taking.first += 1;
         let Slot { chunk: newest, len } = self.slots[slot];
         if len == 0 {
-            return;
+            return true;
         }
+        self.slots[slot] = Slot { chunk: NONE, len: 0 };
+        self.filed -= len as usize;
+        let before = open.len();
         let mut chunk = newest;
         let mut filled = (len as usize - 1) % CHUNK + 1;
         loop {
@@ -198,39 +248,30 @@ impl Ring {
         }
         self.chain[chunk as usize] = self.free;
         self.free = newest;
-        self.filed -= len as usize;
-        self.slots[slot] = Slot { chunk: NONE, len: 0 };
-        self.occupied[slot / 64] &= !(1 << (slot % 64));
-        let last = limit - self.start.min(limit);
-        if last < self.width - 1 {
-            self.leave(last as u32, open);
+        if Time::from(taking.last) < self.width - 1 {
+            let left: Vec<Word> = open.extract_if(before.., |word| word.offset > taking.last).collect();
+            left.into_iter().for_each(|word| self.file(0, word));
         }
-    }
-
-    /// Takes the events after `last` back out of `open`.
-    #[cold]
-    fn leave(&mut self, last: u32, open: &mut Vec<Word>) {
-        self.least = u32::MAX;
-        let left: Vec<Word> = open.extract_if(.., |word| word.offset > last).collect();
-        left.into_iter().for_each(|word| self.file(0, word));
+        true
     }
 
     /// The first window after the current one that has events; there is one in the ring.
     fn scan(&self) -> u64 {
-        let slots = self.slots.len();
-        let start = (self.number + 1) as usize & (slots - 1);
+        let start = (self.number + 1) as usize & self.mask;
         let mut word = start / 64;
         let mut bits = self.occupied[word] & (!0 << (start % 64));
         while bits == 0 {
             word = (word + 1) % self.occupied.len();
             bits = self.occupied[word];
         }
-        let slot = word * 64 + bits.trailing_zeros() as usize;
-        self.number + 1 + (slot.wrapping_sub(start) & (slots - 1)) as u64
+        let window = word * 64 + bits.trailing_zeros() as usize;
+        self.number + 1 + (window.wrapping_sub(start) & self.mask) as u64
     }
 
-    fn slot(&self, window: u64) -> Slot {
-        self.slots[window as usize & (self.slots.len() - 1)]
+    /// Whether a window of the ring has events.
+    fn has_events(&self, window: u64) -> bool {
+        let window = window as usize & self.mask;
+        self.occupied[window / 64] >> (window % 64) & 1 != 0
     }
 
     /// How many events there are.
@@ -240,9 +281,12 @@ impl Ring {
 
     /// All events, in no order.
     pub fn iter(&self) -> impl Iterator<Item = Event> {
-        let windows = (0..self.slots.len() as u64).map(|ahead| self.number + ahead);
-        let near = windows.flat_map(move |window| {
-            let Slot { chunk, len } = self.slot(window);
+        let windows = (0..=self.mask as u64).map(|ahead| self.number + ahead);
+        let slots = windows.flat_map(move |window| {
+            let first = (window as usize & self.mask) * self.districts;
+            self.slots[first..first + self.districts].iter().map(move |&slot| (window, slot))
+        });
+        let near = slots.flat_map(move |(window, Slot { chunk, len })| {
             let newest = (len > 0).then(|| (chunk, (len as usize - 1) % CHUNK + 1));
             let next = |&(chunk, _): &(u32, usize)| {
                 let next = self.chain[chunk as usize];

@@ -39,7 +39,7 @@ impl<P: Copy> Fabric<P> {
     }
 
     /// The same where all routes are fixed and all ports plain: a packet is needed at its end only.
-    #[inline]
+    #[inline(always)]
     pub(super) fn prefetch_fixed(&self, ends: &impl Ends<P>) {
         if let Some((ARRIVALS..TIMERS, id, site, carried)) = self.agenda.upcoming_carried(12) {
             if CarriedHeader(carried.header).is_at_end() {

@@ -8,7 +8,6 @@ use super::{Arrival, END, FORWARD, Fabric, Kind, LAST_PORT, agenda, pause_frames
 use crate::cut::Cut;
 use crate::packet::Packet;
 use crate::port::PortConfig;
-use crate::prefetch::Ends;
 
 /// A packet on its way to another part.
 #[derive(Debug, Clone, Copy)]
@@ -155,9 +154,9 @@ impl<P: Copy> Fabric<P> {
         self.agenda.peek_until(limit)
     }
 
-    /// Carries out one event, if it comes at or before `limit`; `ends` as for [`Fabric::advance`].
+    /// Carries out one event, if it comes at or before `limit`.
     #[inline]
-    pub fn step(&mut self, limit: Time, ends: &impl Ends<P>) -> Option<Arrival<P>> {
+    pub fn step(&mut self, limit: Time) -> Option<Arrival<P>> {
         let (event, carried) = self.agenda.pop_carried(limit)?;
         self.set_now(event.time);
         match self.kind {

@@ -86,7 +86,7 @@ impl<P: Copy> Fabric<P> {
 
     #[inline(always)]
     fn next_of_site_with<const KIND: u8>(&mut self, prefetch: impl Fn(&Self)) -> Option<Happening<P>> {
-        while let Some((event, carried)) = self.agenda.next_of_site() {
+        while let Some((event, carried)) = self.agenda.next_carried() {
             self.now = event.time;
             self.latest = self.latest.max(event.time);
             prefetch(self);
