@@ -169,7 +169,7 @@ impl Agenda {
         Word { offset, site: timer.site, entity, id: timer.number, carried: Carried::default() }
     }
 
-    #[cold]
+    #[inline(never)]
     fn add(&mut self, word: Word) {
         let place = self.place_of(&word);
         self.added.push(Reverse(Added { place, word }));
@@ -239,6 +239,17 @@ impl Agenda {
         Some((self.event(&word), word.carried))
     }
 
+    /// Whether the site of the last event has no more events, in a window that is gone through site by site.
+    #[inline]
+    pub(crate) fn is_site_over(&self) -> bool {
+        self.added.is_empty() && self.open.get(self.next).is_none_or(|word| word.site != self.site)
+    }
+
+    /// The last instant up to which a window is open site by site.
+    pub(crate) fn open_until(&self) -> Option<Time> {
+        (self.order == Some(Order::Sites)).then(|| self.ring.start() + Time::from(self.last))
+    }
+
     /// The site of the last event.
     #[inline]
     pub(crate) fn site(&self) -> u32 {
@@ -246,12 +257,12 @@ impl Agenda {
     }
 
     /// The event that comes first, of those that were known and those that were added.
-    #[cold]
+    #[inline(never)]
     fn next_or_added(&mut self) -> (Event, Carried) {
         let &Reverse(Added { place, word: added }) = self.added.peek().expect("one was added");
         let known = self.open.get(self.next).copied().filter(|word| {
             (self.order == Some(Order::Time) || word.site == self.site)
-                && (word.offset, self.place_of(word)) < (added.offset, place)
+                && (word.offset < added.offset || word.offset == added.offset && self.place_of(word) < place)
         });
         match known {
             Some(_) => self.next += 1,

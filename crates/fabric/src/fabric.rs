@@ -100,6 +100,8 @@ pub struct Fabric<P> {
     /// A bit for each port: its departures are late, and it will be looked after when the window ends. Empty if no
     /// departures are late.
     late: Vec<u64>,
+    /// Ports of the site that is being gone through in which packets have begun to wait.
+    late_here: Vec<u32>,
     pools: Vec<Pool>,
     flags: Option<FlagConfig>,
     /// When HOLNET's balancers update their shares next.
@@ -168,6 +170,7 @@ impl<P: Copy> Fabric<P> {
             queued_ports: Vec::new(),
             queued_of: Vec::new(),
             late: Vec::new(),
+            late_here: Vec::new(),
             pools: Vec::new(),
             flags: None,
             next_update: NEVER,
@@ -433,9 +436,14 @@ impl<P: Copy> Fabric<P> {
     /// A packet will be at the far end of `port`.
     #[inline(always)]
     fn push_arrival(&mut self, port: u32, id: u32, time: Time) {
+        let event = Event { time, entity: ARRIVALS | port, id };
+        if self.kind != Kind::Fixed && self.sites.far[port as usize] != NEXT_PORT {
+            // The packet may have left the cache while it waited.
+            return self.agenda.push(event, self.sites.far[port as usize]);
+        }
         let packet = self.packets.get(id);
         let carried = Carried { cursor: packet.cursor, header: packet.header.carried(packet.next == END) };
-        self.push_carried(port, packet.next, Event { time, entity: ARRIVALS | port, id }, carried);
+        self.push_carried(port, packet.next, event, carried);
     }
 
     /// The same for a packet whose next port is `next`.

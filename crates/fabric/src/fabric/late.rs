@@ -44,8 +44,30 @@ impl<P: Copy> Fabric<P> {
         let (word, bit) = (&mut self.late[port as usize / 64], 1 << (port % 64));
         if *word & bit == 0 {
             *word |= bit;
-            self.push_window_end(port, self.now);
+            if self.agenda.open_until().is_some() {
+                self.late_here.push(port);
+            } else {
+                self.push_window_end(port, self.now);
+            }
         }
+    }
+
+    /// A site is over in whose ports packets have begun to wait: as at a window's end, or later if the window is not
+    /// gone through whole.
+    #[inline(never)]
+    pub(super) fn end_site(&mut self) {
+        let Some(until) = self.agenda.open_until() else { return };
+        let is_whole = until == self.agenda.window_end(until);
+        let mut ports = std::mem::take(&mut self.late_here);
+        for port in ports.drain(..) {
+            if is_whole {
+                self.now = until;
+                self.end_window(port);
+            } else {
+                self.push_window_end(port, until);
+            }
+        }
+        self.late_here = ports;
     }
 
     fn push_window_end(&mut self, port: u32, time: Time) {
