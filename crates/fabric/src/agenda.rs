@@ -18,7 +18,6 @@ use std::collections::BinaryHeap;
 use tresse_units::{NEVER, Time};
 
 use crate::entity::{ARRIVALS, Entity};
-use crate::fabric::Timer;
 use crate::sites::Sites;
 use crate::ties::Ties;
 use sort::Sorter;
@@ -33,6 +32,19 @@ pub struct Event {
     pub entity: Entity,
     /// The caller's own: the packet.
     pub id: u32,
+}
+
+/// A timer of the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timer {
+    /// When it fires, ps.
+    pub time: Time,
+    /// Its place among those that fire then.
+    pub rank: u64,
+    /// Its number.
+    pub number: u32,
+    /// The site at which it fires.
+    pub site: u32,
 }
 
 /// What an event of a packet on a fixed route carries of it, so that plain ports need not fetch the packet.

@@ -42,7 +42,7 @@ mod timers;
 mod topology;
 mod virtual_hosts;
 
-pub use agenda::{Agenda, Event};
+pub use agenda::{Agenda, Event, Timer};
 pub use balance::Balancing;
 pub use bisection::bisection;
 pub use capacity::{AllowedPairs, Capacity, capacity_between};
@@ -50,7 +50,7 @@ pub use cut::{Cut, Uncut};
 pub use entity::{ARRIVALS, Entity};
 pub use fabric::{
     Arrival, Deadlock, Fabric, FirstHop, Happening, Hop, Mail, PAUSE_FRAME, PathCongestion, PfcConfig,
-    PfcCounters, RouteId, Timer, headroom,
+    PfcCounters, RouteId, headroom,
 };
 pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Spread};
 pub use fixed_paths::{Exclusive, FixedPaths};

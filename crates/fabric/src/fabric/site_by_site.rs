@@ -3,21 +3,8 @@
 use tresse_units::Time;
 
 use super::{Arrival, Fabric, Kind};
-use crate::agenda::TIMERS;
+use crate::agenda::{TIMERS, Timer};
 use crate::prefetch::Ends;
-
-/// A timer of the caller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timer {
-    /// When it fires, ps.
-    pub time: Time,
-    /// Its place among those that fire then.
-    pub rank: u64,
-    /// Its number.
-    pub number: u32,
-    /// The site at which it fires.
-    pub site: u32,
-}
 
 /// What happens in a window.
 #[derive(Debug, Clone, Copy)]
