@@ -104,7 +104,8 @@ impl World {
     /// Its links do not change, and there are no congestion flags.
     pub fn in_parts(cut: Cut, clock: fn() -> f64, make: impl Fn() -> Fabric<Wire>) -> Self {
         let cut = Arc::new(cut);
-        let part = |own| Part::new(make().into_part(Arc::clone(&cut), own), own, cut.parts());
+        let fabric = |own| make().into_part(Arc::clone(&cut), own).with_late_departures();
+        let part = |own| Part::new(fabric(own), own, cut.parts());
         Self::of((0..cut.parts()).map(part).collect(), Some(Box::new(Windows::new(Arc::clone(&cut), clock))))
     }
 
@@ -318,16 +319,17 @@ impl World {
         if let Some(halves) = self.ready.pop() {
             return Step::Finished(self.end_message(halves));
         }
-        if self.windows.is_some() {
-            return self.advance_parts(until, budget);
-        }
-        let turn = self.parts[0].advance(until, budget);
-        self.parts[0].fabric.settle(); // for those who look
-        match turn {
-            Turn::Complete(slot) => Step::Finished(self.complete(0, slot)),
-            Turn::Budget => Step::Budget,
-            Turn::Reached => Step::Reached,
-        }
+        let step = if self.windows.is_some() {
+            self.advance_parts(until, budget)
+        } else {
+            match self.parts[0].advance(until, budget) {
+                Turn::Complete(slot) => Step::Finished(self.complete(0, slot)),
+                Turn::Budget => Step::Budget,
+                Turn::Reached => Step::Reached,
+            }
+        };
+        self.parts.iter_mut().for_each(|part| part.fabric.settle()); // for those who look
+        step
     }
 
     /// The message of the receiving half in `slot` of `part` is complete.
