@@ -391,7 +391,7 @@ impl Agenda {
         } else if word.entity < WINDOW_END {
             (1, self.ranks[(word.entity - TIMERS) as usize], word.id)
         } else {
-            (2, word.site.into(), word.id)
+            (2, word.entity.into(), word.id)
         }
     }
 

@@ -4,6 +4,7 @@ mod ahead;
 mod deadlock;
 mod empty_path;
 mod feedback;
+mod fixed_routes;
 mod late;
 mod links;
 mod parts;
@@ -30,7 +31,7 @@ use crate::entity::ARRIVALS;
 use crate::flag::FlagConfig;
 use crate::forward::{Forwarding, Next};
 use crate::network::Network;
-use crate::packet::{CarriedHeader, Header, Packet, Packets};
+use crate::packet::{Header, Packet, Packets};
 use crate::port::{Port, PortConfig};
 use crate::prefetch::Ends;
 use crate::queued_port::{Pool, PoolConfig, QueuedPort, QueuedPortConfig};
@@ -459,47 +460,6 @@ impl<P: Copy> Fabric<P> {
             next
         };
         self.agenda.push_carried(event, site, carried);
-    }
-
-    /// One event where all routes are fixed and all ports plain: only what the event carries of a packet is read, and
-    /// nothing is written into it on its way.
-    #[inline(always)]
-    fn handle_fixed(&mut self, event: Event, carried: Carried) -> Option<Arrival<P>> {
-        let mut header = CarriedHeader(carried.header);
-        if header.is_at_end() {
-            let mut packet = self.packets.remove(event.id);
-            packet.header.ecn = header.ecn();
-            return Some(Arrival::Delivered(packet));
-        }
-        let site = self.agenda.site();
-        let is_port = (site as usize) < self.ports.len() && self.sites.are_several();
-        let number = if is_port { site } else { self.routes[carried.cursor as usize - 1] };
-        let next = self.routes[carried.cursor as usize];
-        let port = &mut self.ports[number as usize];
-        let time = if port.must_examine(self.now) {
-            let mut ecn = header.ecn();
-            if !port.examine(self.now, header.bytes(), &mut ecn) {
-                let mut packet = self.packets.remove(event.id);
-                packet.header.ecn = ecn;
-                return Some(Arrival::Dropped(packet));
-            }
-            header.set_ecn(ecn);
-            let time = port.let_in(self.now, header.bytes());
-            port.processed(time)
-        } else {
-            port.let_in(self.now, header.bytes())
-        };
-        self.hops += 1;
-        if port.crosses() {
-            let packet = self.packets.get_mut(event.id);
-            (packet.next, packet.cursor, packet.header.ecn) = (next, carried.cursor + 1, header.ecn());
-            self.hand_over(number, event.id, time);
-            return None;
-        }
-        header.set_end(next == END);
-        let event = Event { time, entity: ARRIVALS | number, id: event.id };
-        self.push_carried(number, next, event, Carried { cursor: carried.cursor + 1, header: header.0 });
-        None
     }
 
     #[inline(always)]

@@ -173,7 +173,7 @@ impl Part {
     fn advance_by_sites(&mut self, end: Time) {
         let Self { timers, sendings, receivings, .. } = self;
         let due = std::iter::from_fn(|| timers.pop_until(end)).map(|(time, rank, number)| {
-            let slot = (number / 2 >> SUBFLOW_BITS) as usize;
+            let slot = ((number / 2) >> SUBFLOW_BITS) as usize;
             let site = if number % 2 == RETRANSMISSION { sendings[slot].site } else { receivings[slot].site };
             Timer { time, rank, number, site }
         });
@@ -198,7 +198,8 @@ impl Part {
 
     /// A timer fires that was set for now, unless it has been moved since.
     fn fire_if_due(&mut self, number: u32) {
-        let (slot, i) = ((number / 2 >> SUBFLOW_BITS) as usize, (number / 2 & SUBFLOW) as usize);
+        let name = number / 2;
+        let (slot, i) = ((name >> SUBFLOW_BITS) as usize, (name & SUBFLOW) as usize);
         let armed = if number % 2 == RETRANSMISSION {
             self.sendings[slot].ways[i].armed
         } else {

@@ -3,7 +3,6 @@
 use super::{END, FORWARD, Fabric, GONE, LAST_PORT, NOT_QUEUED};
 use crate::agenda::{TIMERS, WINDOW_END};
 use crate::entity::ARRIVALS;
-use crate::packet::CarriedHeader;
 use crate::prefetch::{Ends, prefetch, prefetch_line};
 use crate::queued_port::QueuedPort;
 
@@ -35,33 +34,6 @@ impl<P: Copy> Fabric<P> {
         }
         if let Some(id) = arrival(1) {
             self.prefetch_end(id, ends);
-        }
-    }
-
-    /// The same where all routes are fixed and all ports plain: a packet is needed at its end only.
-    #[inline(always)]
-    pub(super) fn prefetch_fixed(&self, ends: &impl Ends<P>) {
-        if let Some((ARRIVALS..TIMERS, id, site, carried)) = self.agenda.upcoming_carried(12) {
-            if CarriedHeader(carried.header).is_at_end() {
-                prefetch(self.packets.get(id));
-            } else {
-                prefetch_line(self.routes.as_ptr().wrapping_add(carried.cursor as usize).cast());
-                let port: *const u8 = self.ports.as_ptr().wrapping_add(site as usize).cast();
-                prefetch_line(port);
-                prefetch_line(port.wrapping_add(64));
-            }
-        }
-        if let Some((ARRIVALS..TIMERS, id, _, carried)) = self.agenda.upcoming_carried(7)
-            && CarriedHeader(carried.header).is_at_end()
-        {
-            let end = ends.address(&self.packets.get(id).payload);
-            prefetch_line(end);
-            prefetch_line(end.wrapping_add(64));
-        }
-        if let Some((ARRIVALS..TIMERS, id, _, carried)) = self.agenda.upcoming_carried(3)
-            && CarriedHeader(carried.header).is_at_end()
-        {
-            ends.fetch(&self.packets.get(id).payload);
         }
     }
 
