@@ -1,7 +1,5 @@
 //! The names of whatever may cause an event in the fabric.
 
-use crate::queue::NAME_BITS;
-
 /// Whatever may cause an event: a queued port, a port's far end. At one instant an entity has at most one
 /// event, so time, the class of the entity and [`Ties`](crate::Ties) order all events (design rule 4). A
 /// queued port under flow control may receive a pause frame as its packet departs: in place of a packet's id,
@@ -14,10 +12,3 @@ pub type Entity = u32;
 
 /// The arrival at port 0's far end.
 pub const ARRIVALS: Entity = 1 << 23;
-
-/// Whether these two events of an open bucket, which is sorted, have no defined order.
-pub(crate) fn collide(one: u64, other: u64) -> bool {
-    let is_arrival = one >> NAME_BITS & u64::from(ARRIVALS) != 0;
-    let departs_first = one.is_multiple_of(1 << NAME_BITS) && one != other;
-    one >> NAME_BITS == other >> NAME_BITS && (is_arrival || !departs_first)
-}

@@ -4,11 +4,13 @@ mod ahead;
 mod deadlock;
 mod empty_path;
 mod feedback;
+mod fixed_routes;
 mod late;
 mod links;
 mod parts;
 mod pause_frames;
 mod pfc;
+mod site_by_site;
 mod telemetry;
 mod view;
 
@@ -16,10 +18,14 @@ pub use deadlock::Deadlock;
 pub use feedback::PathCongestion;
 pub use parts::Mail;
 pub use pfc::{PAUSE_FRAME, PfcConfig, PfcCounters, headroom};
+pub use site_by_site::Happening;
 pub use telemetry::Hop;
+
+use std::sync::Arc;
 
 use tresse_units::{NEVER, Time};
 
+use crate::agenda::{Agenda, Carried, Event, WINDOW_END};
 use crate::balance::{Balancing, Queues};
 use crate::entity::ARRIVALS;
 use crate::flag::FlagConfig;
@@ -28,8 +34,8 @@ use crate::network::Network;
 use crate::packet::{Header, Packet, Packets};
 use crate::port::{Port, PortConfig};
 use crate::prefetch::Ends;
-use crate::queue::{Event, EventQueue};
 use crate::queued_port::{Pool, PoolConfig, QueuedPort, QueuedPortConfig};
+use crate::sites::{NEXT_PORT, Sites};
 use crate::ties::Ties;
 
 /// A route: the ports that a packet leaves by, one after the other, or its destination host.
@@ -78,7 +84,10 @@ pub struct Fabric<P> {
     now: Time,
     ports: Vec<Port>,
     packets: Packets<P>,
-    queue: EventQueue,
+    agenda: Agenda,
+    sites: Arc<Sites>,
+    /// The latest event of a window that is gone through site by site.
+    latest: Time,
     /// Every route: its ports, then `END`, then unused places up to `stride`; or the host that
     /// it leads to, with `FORWARD`, and the node where it begins.
     routes: Vec<u32>,
@@ -89,8 +98,11 @@ pub struct Fabric<P> {
     queued_ports: Vec<QueuedPort>,
     /// By port: its place among the queued ones, [`NOT_QUEUED`] if it has none; empty if no port is queued.
     queued_of: Vec<u32>,
-    /// A bit for each port: its departures are late, and packets wait in it. Empty if no departures are late.
+    /// A bit for each port: its departures are late, and it will be looked after when the window ends. Empty if no
+    /// departures are late.
     late: Vec<u64>,
+    /// Ports of the site that is being gone through in which packets have begun to wait.
+    late_here: Vec<u32>,
     pools: Vec<Pool>,
     flags: Option<FlagConfig>,
     /// When HOLNET's balancers update their shares next.
@@ -103,6 +115,24 @@ pub struct Fabric<P> {
     telemetry: Option<Box<telemetry::Telemetry>>,
     /// If switches pause ports.
     pfc: Option<Box<pfc::Pfc>>,
+    kind: Kind,
+}
+
+/// What events have to be ready for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// All routes are fixed, and all ports plain.
+    Fixed,
+    /// All ports are plain.
+    Plain,
+    /// Some ports are queued.
+    Queued,
+}
+
+impl Kind {
+    const FIXED: u8 = 0;
+    const PLAIN: u8 = 1;
+    const QUEUED: u8 = 2;
 }
 
 /// A port's decision about a packet.
@@ -115,12 +145,9 @@ enum Entry {
     Dropped,
 }
 
-/// A queue for the events of these ports.
-fn event_queue<'a>(ports: impl Iterator<Item = &'a PortConfig> + Clone, ties: Ties) -> EventQueue {
-    // A port that is busy with full packets causes this many events; half of them may be ACKs.
-    let events: f64 = ports.clone().map(|p| p.rate as f64 / (8.0 * 1500.0)).sum();
-    let horizon = ports.map(PortConfig::longest_stay).max();
-    EventQueue::new(events, horizon.unwrap_or(0), ties)
+/// An agenda for the events of these ports.
+fn agenda<'a>(ports: impl Iterator<Item = &'a PortConfig>, sites: &Sites, ties: Ties) -> Agenda {
+    Agenda::new(sites, ports.map(PortConfig::longest_stay).max().unwrap_or(0), ties)
 }
 
 impl<P: Copy> Fabric<P> {
@@ -128,11 +155,14 @@ impl<P: Copy> Fabric<P> {
     /// packets that arrive at the same instant.
     pub fn new(ports: &[PortConfig], longest_route: usize, seed: u64) -> Self {
         assert!(ports.len() < ARRIVALS as usize, "fewer than 2^23 ports");
+        let sites = Sites::one(ports.len());
         Self {
             now: 0,
             ports: ports.iter().map(|&config| Port::new(config)).collect(),
             packets: Packets::new(),
-            queue: event_queue(ports.iter(), Ties::new(seed)),
+            agenda: agenda(ports.iter(), &sites, Ties::new(seed)),
+            sites: Arc::new(sites),
+            latest: 0,
             routes: Vec::new(),
             stride: longest_route.max(1) + 1,
             free_routes: Vec::new(),
@@ -141,6 +171,7 @@ impl<P: Copy> Fabric<P> {
             queued_ports: Vec::new(),
             queued_of: Vec::new(),
             late: Vec::new(),
+            late_here: Vec::new(),
             pools: Vec::new(),
             flags: None,
             next_update: NEVER,
@@ -148,7 +179,18 @@ impl<P: Copy> Fabric<P> {
             part: None,
             telemetry: None,
             pfc: None,
+            kind: Kind::Fixed,
         }
+    }
+
+    /// Lets time advance site by site. To be called before the first packet is sent.
+    #[must_use]
+    pub fn with_sites(mut self, sites: Arc<Sites>) -> Self {
+        assert_eq!(sites.far.len(), self.ports.len(), "the sites of these ports");
+        let configs: Vec<PortConfig> = self.ports.iter().map(Port::config).collect();
+        self.agenda = agenda(configs.iter(), &sites, self.agenda.ties());
+        self.sites = sites;
+        self
     }
 
     /// Lets the nodes of `network`, whose ports these are, choose the ports of packets on routes of
@@ -160,6 +202,9 @@ impl<P: Copy> Fabric<P> {
         let forwarding = Forwarding::new(network, rates, balancing, seed);
         self.next_update = forwarding.period().unwrap_or(NEVER);
         self.forwarding = Some(Box::new(forwarding));
+        if self.kind == Kind::Fixed {
+            self.kind = Kind::Plain;
+        }
         self.remember();
         self
     }
@@ -175,6 +220,7 @@ impl<P: Copy> Fabric<P> {
         self.pools = pools.iter().map(|&p| Pool::new(p)).collect();
         if !queued_ports.is_empty() {
             self.queued_of = vec![NOT_QUEUED; self.ports.len()];
+            self.kind = Kind::Queued;
         }
         for (port, config) in queued_ports {
             self.queued_of[*port as usize] = self.queued_ports.len() as u32;
@@ -272,7 +318,7 @@ impl<P: Copy> Fabric<P> {
             telemetry.begin(id);
         }
         match self.enter::<true>(port, id) {
-            Entry::Arrives(time) => self.queue.push(Event { time, entity: ARRIVALS | port, id }),
+            Entry::Arrives(time) => self.push_arrival(port, id, time),
             Entry::Settled => {}
             Entry::Dropped => {
                 self.packets.remove(id);
@@ -288,32 +334,28 @@ impl<P: Copy> Fabric<P> {
     /// `ends` says what the caller will touch when packets arrive; `&()` if it does not matter.
     #[inline]
     pub fn advance(&mut self, limit: Time, ends: &impl Ends<P>) -> Option<Arrival<P>> {
-        if self.queued_of.is_empty() {
-            return self.advance_with::<false>(limit, |own| own.prefetch(ends));
+        match self.kind {
+            Kind::Fixed => self.advance_with::<{ Kind::FIXED }>(limit, |own| own.prefetch_fixed(ends)),
+            Kind::Plain => self.advance_with::<{ Kind::PLAIN }>(limit, |own| own.prefetch(ends)),
+            Kind::Queued => self.advance_queued(limit, ends),
         }
-        self.advance_queued(limit, ends)
     }
 
     /// The same where ports are queued. Out of line, so that hops through plain ports stay as short as they are.
     #[inline(never)]
     fn advance_queued(&mut self, limit: Time, ends: &impl Ends<P>) -> Option<Arrival<P>> {
-        self.advance_with::<true>(limit, |own| own.prefetch_queued(ends))
+        self.advance_with::<{ Kind::QUEUED }>(limit, |own| own.prefetch_queued(ends))
     }
 
-    /// `QUEUED`: whether some ports may be queued.
     #[inline(always)]
-    fn advance_with<const QUEUED: bool>(
-        &mut self,
-        limit: Time,
-        prefetch: impl Fn(&Self),
-    ) -> Option<Arrival<P>> {
+    fn advance_with<const KIND: u8>(&mut self, limit: Time, prefetch: impl Fn(&Self)) -> Option<Arrival<P>> {
         if let Some(id) = self.spilt.pop() {
             return Some(Arrival::Dropped(self.packets.remove(id)));
         }
-        while let Some(event) = self.queue.pop_until(limit) {
+        while let Some((event, carried)) = self.agenda.pop_carried(limit) {
             self.set_now(event.time);
             prefetch(self);
-            let arrival = self.handle::<QUEUED>(event);
+            let arrival = self.handle_as::<KIND>(event, carried);
             if arrival.is_some() {
                 return arrival;
             }
@@ -321,15 +363,25 @@ impl<P: Copy> Fabric<P> {
         None
     }
 
+    #[inline(always)]
+    fn handle_as<const KIND: u8>(&mut self, event: Event, carried: Carried) -> Option<Arrival<P>> {
+        match KIND {
+            Kind::FIXED => self.handle_fixed(event, carried),
+            Kind::PLAIN => self.handle::<false>(event),
+            _ => self.handle::<true>(event),
+        }
+    }
+
     /// One event: the packet that has arrived at the end of its route, or was dropped.
     #[inline(always)]
     fn handle<const QUEUED: bool>(&mut self, event: Event) -> Option<Arrival<P>> {
-        if event.entity < ARRIVALS {
+        if QUEUED && event.entity < ARRIVALS {
             self.depart(event.entity, event.id);
             return None;
         }
-        if QUEUED && self.waits_late(event.entity - ARRIVALS) {
-            self.catch_up(event.entity - ARRIVALS);
+        if QUEUED && event.entity >= WINDOW_END {
+            self.end_window(event.entity - WINDOW_END);
+            return None;
         }
         let packet = self.packets.get_mut(event.id);
         let mut next = packet.next;
@@ -349,7 +401,7 @@ impl<P: Copy> Fabric<P> {
             packet.cursor += 1;
         }
         match self.enter::<QUEUED>(next, event.id) {
-            Entry::Arrives(time) => self.queue.push(Event { time, entity: ARRIVALS | next, id: event.id }),
+            Entry::Arrives(time) => self.push_arrival(next, event.id, time),
             Entry::Settled => {}
             Entry::Dropped => return Some(Arrival::Dropped(self.packets.remove(event.id))),
         }
@@ -380,6 +432,34 @@ impl<P: Copy> Fabric<P> {
         self.hops += 1;
         let (time, crosses) = (port.let_in(self.now, header.bytes.into()), port.crosses());
         self.entered(number, id, time, crosses)
+    }
+
+    /// A packet will be at the far end of `port`.
+    #[inline(always)]
+    fn push_arrival(&mut self, port: u32, id: u32, time: Time) {
+        let event = Event { time, entity: ARRIVALS | port, id };
+        if self.kind != Kind::Fixed && self.sites.far[port as usize] != NEXT_PORT {
+            // The packet may have left the cache while it waited.
+            return self.agenda.push(event, self.sites.far[port as usize]);
+        }
+        let packet = self.packets.get(id);
+        let carried = Carried { cursor: packet.cursor, header: packet.header.carried(packet.next == END) };
+        self.push_carried(port, packet.next, event, carried);
+    }
+
+    /// The same for a packet whose next port is `next`.
+    #[inline(always)]
+    fn push_carried(&mut self, port: u32, next: u32, event: Event, carried: Carried) {
+        let far = self.sites.far[port as usize];
+        // No packet ends in a switch, but it may be lost on the way to one.
+        let site = if far != NEXT_PORT {
+            far
+        } else if next > LAST_PORT {
+            port
+        } else {
+            next
+        };
+        self.agenda.push_carried(event, site, carried);
     }
 
     #[inline(always)]
@@ -431,6 +511,6 @@ impl<P: Copy> Fabric<P> {
 
     /// The order of events at one instant.
     pub fn ties(&self) -> Ties {
-        self.queue.ties()
+        self.agenda.ties()
     }
 }

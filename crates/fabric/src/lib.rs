@@ -7,6 +7,7 @@
 //! One event a packet-hop (design rule 5): a FIFO port of fixed rate knows at once when an arriving
 //! packet will leave, so only its arrival at the next node is an event.
 
+mod agenda;
 mod balance;
 pub mod balancers;
 mod bisection;
@@ -30,11 +31,10 @@ mod packet;
 mod path;
 mod port;
 mod prefetch;
-mod queue;
 mod queued_port;
 mod red;
 mod shortest;
-mod sort;
+mod sites;
 mod threshold;
 mod tier;
 mod ties;
@@ -42,14 +42,15 @@ mod timers;
 mod topology;
 mod virtual_hosts;
 
+pub use agenda::{Agenda, Event, Timer};
 pub use balance::Balancing;
 pub use bisection::bisection;
 pub use capacity::{AllowedPairs, Capacity, capacity_between};
 pub use cut::{Cut, Uncut};
 pub use entity::{ARRIVALS, Entity};
 pub use fabric::{
-    Arrival, Deadlock, Fabric, FirstHop, Hop, Mail, PAUSE_FRAME, PathCongestion, PfcConfig, PfcCounters,
-    RouteId, headroom,
+    Arrival, Deadlock, Fabric, FirstHop, Happening, Hop, Mail, PAUSE_FRAME, PathCongestion, PfcConfig,
+    PfcCounters, RouteId, headroom,
 };
 pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Spread};
 pub use fixed_paths::{Exclusive, FixedPaths};
@@ -64,10 +65,10 @@ pub use packet::{Ecn, Header, Packet};
 pub use path::Path;
 pub use port::{NonEct, Port, PortConfig, PortCounters, Processing};
 pub use prefetch::{Ends, prefetch_line};
-pub use queue::{Event, EventQueue};
 pub use queued_port::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, QueuedPortConfig};
 pub use red::RedConfig;
 pub use shortest::ShortestPaths;
+pub use sites::Sites;
 pub use threshold::Threshold;
 pub use tier::{Direction, Tier, narrowest_tier, tiers};
 pub use ties::Ties;

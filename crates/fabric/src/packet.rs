@@ -1,6 +1,7 @@
 //! Packets, kept in a slab.
 
-use crate::queue::NAMES;
+/// There are fewer packets than this in the network at a time.
+const NAMES: u32 = 1 << 24;
 
 /// The ECN field of the IP header (RFC 3168 §5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +78,51 @@ impl Header {
     #[inline]
     pub(crate) fn service(&self) -> u8 {
         self.class & Self::LAST_CLASS
+    }
+}
+
+impl Header {
+    /// The fields that a plain port needs, and whether the packet is at the end of its route when it arrives.
+    #[inline]
+    pub(crate) fn carried(&self, is_at_end: bool) -> u32 {
+        u32::from(self.bytes) | (self.ecn as u32) << 16 | u32::from(is_at_end) << 24
+    }
+}
+
+/// What [`Header::carried`] returns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CarriedHeader(pub u32);
+
+impl CarriedHeader {
+    /// Size on the wire, bytes.
+    #[inline]
+    pub fn bytes(self) -> u32 {
+        self.0 & 0xffff
+    }
+
+    #[inline]
+    pub fn ecn(self) -> Ecn {
+        match self.0 >> 16 & 0xff {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect,
+            _ => Ecn::Ce,
+        }
+    }
+
+    #[inline]
+    pub fn set_ecn(&mut self, ecn: Ecn) {
+        self.0 = self.0 & !0xff_0000 | (ecn as u32) << 16;
+    }
+
+    /// Whether the packet is at the end of its route.
+    #[inline]
+    pub fn is_at_end(self) -> bool {
+        self.0 & 1 << 24 != 0
+    }
+
+    #[inline]
+    pub fn set_end(&mut self, is_at_end: bool) {
+        self.0 = self.0 & !(1 << 24) | u32::from(is_at_end) << 24;
     }
 }
 

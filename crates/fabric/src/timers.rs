@@ -73,6 +73,14 @@ impl Timers {
         }
     }
 
+    /// Removes the first timer, if it fires by `limit`: when, its place among those that fire then, and its number.
+    #[inline]
+    pub fn pop_until(&mut self, limit: Time) -> Option<(Time, u64, u32)> {
+        let first = self.heap.first().filter(|first| first.0 <= limit).copied()?;
+        self.remove(0);
+        Some(first)
+    }
+
     /// Removes the first timer and returns its number.
     pub fn pop(&mut self) -> Option<u32> {
         let &(_, _, i) = self.heap.first()?;

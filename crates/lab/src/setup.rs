@@ -8,7 +8,7 @@ use tresse_experiment::plan::network::Routing;
 use tresse_experiment::plan::parts::{FlowSettings, Part};
 use tresse_experiment::plan::port_options::PortConfigs;
 use tresse_experiment::plan::{Case, link_events};
-use tresse_fabric::{Cut, Fabric, Topology, Uncut};
+use tresse_fabric::{Cut, Fabric, Sites, Topology, Uncut};
 use tresse_path_manager::{By, Scope};
 use tresse_rounds::Rounds;
 use tresse_sim::{FlowSpec, Manager, Paths, Sprayed, World};
@@ -110,7 +110,10 @@ pub fn fabric<P: Copy>(case: &Case, seed: u64) -> Fabric<P> {
     let PortConfigs { ports, servers, pools, pfc } = configs;
     let telemetry = reads_hops(case);
     let longest = case.bound_schemes.iter().map(|c| c.routing.longest()).max().unwrap_or(0);
-    let fabric = Fabric::new(&ports, longest, seed).with_queued_ports(&servers, &pools);
+    // A switch chooses among its ports, or several of them share something.
+    let whole_nodes = case.nodes().is_some() || !servers.is_empty();
+    let sites = Arc::new(Sites::new(&case.setting.fabric, whole_nodes));
+    let fabric = Fabric::new(&ports, longest, seed).with_sites(sites).with_queued_ports(&servers, &pools);
     let fabric = match case.nodes() {
         Some(Routing::Nodes { balancing, .. }) => {
             fabric.with_forwarding(case.setting.fabric.network.clone(), *balancing, seed)

@@ -4,7 +4,10 @@
 //! Every data packet crosses its route; every second one comes back as an ACK, and an ACK sends two data packets.
 //! Everything that the simulator does beyond this is transport.
 
-use tresse_fabric::{Arrival, Ecn, Fabric, Header, PortConfig, RouteId};
+use std::iter;
+use std::sync::Arc;
+
+use tresse_fabric::{Arrival, Ecn, Fabric, Happening, Header, PortConfig, RouteId, Sites};
 use tresse_units::Time;
 
 /// One constant-window source: its route there and back, and its window in packets.
@@ -24,15 +27,16 @@ struct Bare {
     ack: bool,
 }
 
-/// Runs the sources for `duration` and returns the packet-hops.
+/// Runs the sources for `duration` on a network with these sites and returns the packet-hops.
 pub fn run(
     ports: &[PortConfig],
+    sites: Arc<Sites>,
     longest_route: usize,
     sources: &[ConstantWindow],
     bytes: (u32, u32),
     duration: Time,
 ) -> u64 {
-    let mut fabric: Fabric<Bare> = Fabric::new(ports, longest_route, 1);
+    let mut fabric: Fabric<Bare> = Fabric::new(ports, longest_route, 1).with_sites(sites);
     let routes: Vec<(RouteId, RouteId)> =
         sources.iter().map(|s| (fabric.add_route(&s.there), fabric.add_route(&s.back))).collect();
     let mut received = vec![0u32; sources.len()];
@@ -41,20 +45,26 @@ pub fn run(
             fabric.send(routes[i].0, Header::new(bytes.0, Ecn::Ect), Bare { source: i as u32, ack: false });
         }
     }
-    while let Some(arrival) = fabric.advance(duration, &()) {
-        let Arrival::Delivered(packet) = arrival else { continue };
-        let Bare { source, ack } = packet.payload;
-        let (there, back) = routes[source as usize];
-        if ack {
-            for _ in 0..2 {
-                fabric.send(there, Header::new(bytes.0, Ecn::Ect), Bare { source, ack: false });
-            }
-        } else {
-            received[source as usize] += 1;
-            if received[source as usize].is_multiple_of(2) {
-                fabric.send(back, Header::new(bytes.1, Ecn::NotEct), Bare { source, ack: true });
+    let mut start = 0;
+    while start <= duration {
+        let end = fabric.window_end(start).min(duration);
+        fabric.open_window(end, iter::empty());
+        while let Some(happening) = fabric.next_of_site(&()) {
+            let Happening::Arrival(Arrival::Delivered(packet)) = happening else { continue };
+            let Bare { source, ack } = packet.payload;
+            let (there, back) = routes[source as usize];
+            if ack {
+                for _ in 0..2 {
+                    fabric.send(there, Header::new(bytes.0, Ecn::Ect), Bare { source, ack: false });
+                }
+            } else {
+                received[source as usize] += 1;
+                if received[source as usize].is_multiple_of(2) {
+                    fabric.send(back, Header::new(bytes.1, Ecn::NotEct), Bare { source, ack: true });
+                }
             }
         }
+        start = end + 1;
     }
     fabric.hops()
 }

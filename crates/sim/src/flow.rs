@@ -31,6 +31,8 @@ pub(crate) struct Sending {
     pub id: u64,
     pub bytes: u64,
     pub start: Time,
+    /// The site of its host.
+    pub site: u32,
     pub managed: Box<Managed>,
 }
 
@@ -173,6 +175,8 @@ pub(crate) struct Receiving {
     pub receiver: Receiver,
     pub id: u64,
     pub host: u32,
+    /// The site of its host.
+    pub site: u32,
 }
 
 impl Receiving {

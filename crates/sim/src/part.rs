@@ -1,7 +1,7 @@
-//! A part of the world: its hosts and ports under one clock. The event loop: packets and timers, in the order of time;
-//! at one time packets first.
+//! A part of the world: its hosts and ports. Packets and timers, site by site or in the order of time; at one time
+//! packets first.
 
-use tresse_fabric::{Arrival, Ecn, Ends, Fabric, Histogram, Mail, Packet, Timers};
+use tresse_fabric::{Arrival, Ecn, Ends, Fabric, Happening, Histogram, Mail, Packet, Timer, Timers};
 use tresse_path_manager::Memories;
 use tresse_transport::{Body, Receiver, Wire};
 use tresse_units::{NEVER, Time};
@@ -68,6 +68,8 @@ pub(crate) struct Part {
     pub recorder: Recorder,
     /// Messages that may be complete within the lookahead.
     pub near: u32,
+    /// Until then the window is gone through site by site that is being gone through so; 0 if none is.
+    pub by_sites_until: Time,
     /// Whether it is the whole world: slots are then freed as soon as possible.
     pub is_whole: bool,
     /// By part, the notes to send there.
@@ -126,13 +128,101 @@ impl Part {
             rtts: Vec::new(),
             recorder: Recorder::default(),
             near: 0,
+            by_sites_until: 0,
             is_whole: parts == 1,
             notes: (0..parts).map(|_| Vec::new()).collect(),
         }
     }
 
-    /// Advances time until a message is complete, `until` is reached, or `budget` packets and timers were handled.
+    /// Advances time until a message is complete, `until` is reached, or at least `budget` packets were handled.
     pub fn advance(&mut self, until: Time, budget: u64) -> Turn {
+        let handled = |own: &Self| own.packets.delivered + own.packets.dropped;
+        let last = handled(self).saturating_add(budget);
+        let goes_by_sites = self.goes_by_sites();
+        while handled(self) < last {
+            let next = self.earliest();
+            if next > until || next == NEVER {
+                if until != NEVER {
+                    self.fabric.set_now(until);
+                }
+                return Turn::Reached;
+            }
+            if !goes_by_sites {
+                return self.advance_by_time(until, last - handled(self));
+            }
+            let end = self.fabric.window_end(next).min(until);
+            // The end of a message has an effect elsewhere at once.
+            if self.near == 0 && !self.fabric.is_open_by_time() {
+                self.advance_by_sites(end);
+            } else {
+                match self.advance_by_time(end, last - handled(self)) {
+                    Turn::Reached => {}
+                    turn @ (Turn::Complete(_) | Turn::Budget) => return turn,
+                }
+            }
+        }
+        Turn::Budget
+    }
+
+    /// Whether windows are gone through site by site, where no message ends.
+    fn goes_by_sites(&self) -> bool {
+        self.fabric.goes_by_sites() && self.fair_queues.is_empty() && !self.recorder.is_on()
+    }
+
+    /// Goes through the window that ends at `end`, or its beginning until then, site by site.
+    fn advance_by_sites(&mut self, end: Time) {
+        let Self { timers, sendings, receivings, .. } = self;
+        let due = std::iter::from_fn(|| timers.pop_until(end)).map(|(time, rank, number)| {
+            let slot = ((number / 2) >> SUBFLOW_BITS) as usize;
+            let site = if number % 2 == RETRANSMISSION { sendings[slot].site } else { receivings[slot].site };
+            Timer { time, rank, number, site }
+        });
+        self.fabric.open_window(end, due);
+        self.by_sites_until = end;
+        loop {
+            let halves = PacketEnds { sendings: &self.sendings, receivings: &self.receivings };
+            match self.fabric.next_of_site(&halves) {
+                Some(Happening::Arrival(arrival)) => {
+                    let complete = self.handle_arrival(&arrival);
+                    assert_eq!(
+                        complete, None,
+                        "no message ends in a window that is gone through site by site"
+                    );
+                }
+                Some(Happening::Timer(number)) => self.fire_if_due(number),
+                None => break,
+            }
+        }
+        self.by_sites_until = 0;
+    }
+
+    /// A timer fires that was set for now, unless it has been moved since.
+    fn fire_if_due(&mut self, number: u32) {
+        let name = number / 2;
+        let (slot, i) = ((name >> SUBFLOW_BITS) as usize, (name & SUBFLOW) as usize);
+        let armed = if number % 2 == RETRANSMISSION {
+            self.sendings[slot].ways[i].armed
+        } else {
+            self.receivings[slot].ways[i].armed
+        };
+        if armed == self.fabric.now() {
+            self.fire(number);
+        }
+    }
+
+    /// Sets a timer, which a half has for itself.
+    pub fn set_timer(&mut self, number: u32, name: u64, site: u32, time: Time) {
+        if time > self.by_sites_until {
+            return self.timers.set(number, name, time);
+        }
+        self.timers.clear(number);
+        let rank = self.fabric.ties().timer(time, name);
+        self.fabric.push_timer(Timer { time, rank, number, site });
+    }
+
+    /// Advances in the order of time, until a message is complete, `until` is reached, or `budget` packets and timers
+    /// were handled.
+    pub fn advance_by_time(&mut self, until: Time, budget: u64) -> Turn {
         for _ in 0..budget {
             let timer = self.next_timer();
             let limit = timer.min(until);
@@ -246,7 +336,7 @@ impl Part {
         if complete.is_some() && !half.stays {
             return complete;
         }
-        if !self.is_whole {
+        if !self.is_whole || half.within_reach > 0 {
             half.look(&mut self.near);
         }
         for ack in acks.into_iter().flatten() {
@@ -260,8 +350,9 @@ impl Part {
     /// The rest of a trimmed packet has arrived.
     #[cold]
     fn answer_trimmed(&mut self, slot: u32, i: u32, nack: Option<Body>) {
-        if !self.is_whole {
-            self.receivings[slot as usize].look(&mut self.near);
+        let half = &mut self.receivings[slot as usize];
+        if !self.is_whole || half.within_reach > 0 {
+            half.look(&mut self.near);
         }
         if let Some(nack) = nack {
             self.fabric.echo_hops();
@@ -285,7 +376,12 @@ impl Part {
         if !self.fair_queues.is_empty() && self.first_timer() == self.fair_queues.first() {
             return self.serve_in_turn();
         }
-        let Some(timer) = self.timers.pop() else { return };
+        if let Some(timer) = self.timers.pop() {
+            self.fire(timer);
+        }
+    }
+
+    fn fire(&mut self, timer: u32) {
         let (name, kind) = (timer / 2, timer % 2);
         let (slot, i) = (name >> SUBFLOW_BITS, name & SUBFLOW);
         let now = self.fabric.now();

@@ -85,6 +85,11 @@ struct PacketSource<'a> {
 }
 
 impl Recorder {
+    /// Whether packets are recorded.
+    pub fn is_on(&self) -> bool {
+        self.what.is_some()
+    }
+
     /// A sender sends a packet of `bytes`.
     #[cold]
     pub fn sent_by_sender(&mut self, now: Time, half: &Sending, bytes: u32, ecn: Ecn, wire: &Wire) {

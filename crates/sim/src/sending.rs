@@ -100,7 +100,8 @@ impl Part {
         if deadline < *armed {
             *armed = deadline;
             let (timer, name) = timer(slot, half.id, i, RETRANSMISSION);
-            self.timers.set(timer, name, deadline);
+            let site = half.site;
+            self.set_timer(timer, name, site, deadline);
         }
     }
 
@@ -113,7 +114,8 @@ impl Part {
         if deadline < *armed {
             *armed = deadline;
             let (timer, name) = timer(slot, half.id, i, DELAYED_ACK);
-            self.timers.set(timer, name, deadline);
+            let site = half.site;
+            self.set_timer(timer, name, site, deadline);
         }
     }
 }

@@ -75,7 +75,9 @@ fn hops(parts: &[&mut Part]) -> u64 {
 fn one_by_one(parts: &mut [&mut Part], post: &mut Post, cut: &Cut, until: Time, limit: u64) -> Stop {
     loop {
         let next = parts.iter().map(|part| part.earliest()).min().unwrap_or(NEVER);
-        let end = match plan(next, hops(parts), until, limit, cut) {
+        let end = match plan(next, hops(parts), until, limit, cut)
+            .map(|end| end.min(parts[0].fabric.window_end(next)))
+        {
             Ok(end) => end,
             Err(stop) => return stop,
         };

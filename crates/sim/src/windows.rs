@@ -14,7 +14,7 @@ use std::sync::Arc;
 use tresse_fabric::Cut;
 use tresse_units::{NEVER, Time};
 
-use crate::part::{PacketEnds, Part, Post, Turn};
+use crate::part::{Part, Post, Turn};
 use crate::threads::Mode;
 use crate::world::{Step, World};
 
@@ -130,7 +130,7 @@ pub(crate) fn in_order(parts: &mut [&mut Part], end: Time) -> Option<Stop> {
         }
         let complete = if first < second {
             // All that it has before the others' first.
-            match parts[part].advance(end.min(second - 1), u64::MAX) {
+            match parts[part].advance_by_time(end.min(second - 1), u64::MAX) {
                 Turn::Complete(slot) => Some(slot),
                 Turn::Budget | Turn::Reached => None,
             }
@@ -161,8 +161,7 @@ impl Part {
     /// Processes that event.
     fn step(&mut self, limit: Time) -> Option<u32> {
         if self.fabric.peek(limit).is_some() {
-            let halves = PacketEnds { sendings: &self.sendings, receivings: &self.receivings };
-            let arrival = self.fabric.step(limit, &halves)?;
+            let arrival = self.fabric.step(limit)?;
             return self.handle_arrival(&arrival);
         }
         self.fabric.set_now(limit);

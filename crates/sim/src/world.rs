@@ -104,7 +104,8 @@ impl World {
     /// Its links do not change, and there are no congestion flags.
     pub fn in_parts(cut: Cut, clock: fn() -> f64, make: impl Fn() -> Fabric<Wire>) -> Self {
         let cut = Arc::new(cut);
-        let part = |own| Part::new(make().into_part(Arc::clone(&cut), own), own, cut.parts());
+        let fabric = |own| make().into_part(Arc::clone(&cut), own).with_late_departures();
+        let part = |own| Part::new(fabric(own), own, cut.parts());
         Self::of((0..cut.parts()).map(part).collect(), Some(Box::new(Windows::new(Arc::clone(&cut), clock))))
     }
 
@@ -176,7 +177,9 @@ impl World {
     /// Puts the two ends of a flow that begins now in place.
     pub(crate) fn join(&mut self, spec: FlowSpec, sender: Sender, receiver: Receiver) -> Halves {
         let [from, to] = self.parts_of(&spec.paths);
+        let sites = spec.hosts.map(|host| self.parts[from].fabric.site_of_host(host));
         let part = &mut self.parts[from];
+        let within_window = part.fabric.within_reach(spec.config.mss + spec.config.header);
         let memory = part.memories.id(spec.manager.memory(spec.hosts, spec.paths.count()));
         let opening = spec.paths.opening(part.fabric.now(), spec.stream);
         let manager = spec.manager.open(&opening, &mut part.memories[memory]);
@@ -199,7 +202,8 @@ impl World {
         ]);
         let Config { mss, header, .. } = spec.config;
         let within_reach = match (&self.windows, &sender) {
-            (None, _) | (_, Sender::Datagrams(_)) => 0,
+            (_, Sender::Datagrams(_)) => 0,
+            (None, _) => within_window,
             (Some(windows), _) => windows.cut().within_reach(mss + header),
         };
         let sending = Sending {
@@ -214,6 +218,7 @@ impl World {
             id: spec.id,
             bytes: spec.bytes,
             start: self.now(),
+            site: sites[0],
             managed: Box::new(Managed {
                 manager,
                 memory,
@@ -239,6 +244,7 @@ impl World {
             receiver,
             id: spec.id,
             host: spec.hosts[1],
+            site: sites[1],
         };
         let halves = self.place([from, to], sending, receiving);
         if within_reach > 0 {
@@ -313,16 +319,17 @@ impl World {
         if let Some(halves) = self.ready.pop() {
             return Step::Finished(self.end_message(halves));
         }
-        if self.windows.is_some() {
-            return self.advance_parts(until, budget);
-        }
-        let turn = self.parts[0].advance(until, budget);
-        self.parts[0].fabric.settle(); // for those who look
-        match turn {
-            Turn::Complete(slot) => Step::Finished(self.complete(0, slot)),
-            Turn::Budget => Step::Budget,
-            Turn::Reached => Step::Reached,
-        }
+        let step = if self.windows.is_some() {
+            self.advance_parts(until, budget)
+        } else {
+            match self.parts[0].advance(until, budget) {
+                Turn::Complete(slot) => Step::Finished(self.complete(0, slot)),
+                Turn::Budget => Step::Budget,
+                Turn::Reached => Step::Reached,
+            }
+        };
+        self.parts.iter_mut().for_each(|part| part.fabric.settle()); // for those who look
+        step
     }
 
     /// The message of the receiving half in `slot` of `part` is complete.

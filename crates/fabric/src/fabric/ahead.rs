@@ -1,6 +1,7 @@
 //! Prefetches the memory that the next events will touch. This affects only the speed.
 
 use super::{END, FORWARD, Fabric, GONE, LAST_PORT, NOT_QUEUED};
+use crate::agenda::{TIMERS, WINDOW_END};
 use crate::entity::ARRIVALS;
 use crate::prefetch::{Ends, prefetch, prefetch_line};
 use crate::queued_port::QueuedPort;
@@ -14,7 +15,10 @@ impl<P: Copy> Fabric<P> {
     /// lines, which are worth one from k = 16 up; at queued ports, or where nodes decide, nothing was gained.
     #[inline]
     pub(super) fn prefetch(&self, ends: &impl Ends<P>) {
-        let arrival = |ahead| self.queue.upcoming(ahead).filter(|e| e.0 >= ARRIVALS).map(|e| e.1);
+        let arrival = |ahead| match self.agenda.upcoming(ahead) {
+            Some((ARRIVALS..TIMERS, id)) => Some(id),
+            _ => None,
+        };
         if let Some(id) = arrival(6) {
             prefetch(self.packets.get(id));
         }
@@ -45,15 +49,18 @@ impl<P: Copy> Fabric<P> {
     /// it is known; for a departure, its queued port.
     #[inline]
     pub(super) fn prefetch_queued(&self, ends: &impl Ends<P>) {
-        if let Some((ARRIVALS.., id)) = self.queue.upcoming(8) {
+        if let Some((ARRIVALS..TIMERS, id)) = self.agenda.upcoming(8) {
             prefetch(self.packets.get(id));
         }
-        let Some((entity, id)) = self.queue.upcoming(4) else { return };
+        let Some((entity, id)) = self.agenda.upcoming(4) else { return };
         if entity < ARRIVALS {
             return self.prefetch_queued_port(entity);
         }
-        if self.waits_late(entity - ARRIVALS) {
-            self.prefetch_queued_port(entity - ARRIVALS);
+        if entity >= WINDOW_END {
+            return self.prefetch_queued_port(entity - WINDOW_END);
+        }
+        if entity >= TIMERS {
+            return;
         }
         let packet = self.packets.get(id);
         let next = match packet.next {

@@ -3,9 +3,9 @@
 use tresse_units::{BitsPerSecond, Time};
 
 use super::{END, Entry, Fabric, GONE};
+use crate::agenda::Event;
 use crate::entity::ARRIVALS;
 use crate::packet::Ecn;
-use crate::queue::Event;
 use crate::queued_port::{Begun, Packet};
 
 impl<P: Copy> Fabric<P> {
@@ -75,7 +75,7 @@ impl<P: Copy> Fabric<P> {
             self.note_late(number);
         }
         if let Some(time) = departure {
-            self.queue.push(Event { time, entity: number, id: 0 });
+            self.push_departure(number, time);
         }
         self.count_in(number, &packet, arrival.is_some());
         if self.flags.is_some() {
@@ -142,8 +142,12 @@ impl<P: Copy> Fabric<P> {
         self.write_hop(number, packet.id, now);
         self.leave(number, packet.id, arrival, crosses);
         if let Some(time) = departure {
-            self.queue.push(Event { time, entity: number, id: 0 });
+            self.push_departure(number, time);
         }
+    }
+
+    fn push_departure(&mut self, number: u32, time: Time) {
+        self.agenda.push(Event { time, entity: number, id: 0 }, self.sites.own[number as usize]);
     }
 
     #[inline]
@@ -151,7 +155,7 @@ impl<P: Copy> Fabric<P> {
         if crosses {
             self.hand_over(port, id, time);
         } else {
-            self.queue.push(Event { time, entity: ARRIVALS | port, id });
+            self.push_arrival(port, id, time);
         }
     }
 
@@ -193,7 +197,7 @@ impl<P: Copy> Fabric<P> {
         // Links fail so rarely that searching for the packets on the wire is cheaper than keeping track of
         // them.
         let on_wire = |e: &Event| e.entity == ARRIVALS | port && e.time > self.now;
-        for Event { id, .. } in self.queue.iter().filter(on_wire) {
+        for Event { id, .. } in self.agenda.iter().filter(on_wire) {
             let next = &mut self.packets.get_mut(id).next;
             // It may have been lost already, and the link have come back since.
             lost += u64::from(*next != GONE);

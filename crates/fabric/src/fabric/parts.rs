@@ -4,13 +4,10 @@ use std::sync::Arc;
 
 use tresse_units::Time;
 
-use super::{Arrival, END, FORWARD, Fabric, LAST_PORT, event_queue, pause_frames::Frame};
+use super::{Arrival, END, FORWARD, Fabric, Kind, LAST_PORT, agenda, pause_frames::Frame};
 use crate::cut::Cut;
-use crate::entity::ARRIVALS;
 use crate::packet::Packet;
 use crate::port::PortConfig;
-use crate::prefetch::Ends;
-use crate::queue::Event;
 
 /// A packet on its way to another part.
 #[derive(Debug, Clone, Copy)]
@@ -65,7 +62,7 @@ impl<P: Copy> Fabric<P> {
         crossing.for_each(|(port, _)| port.cross());
         let owned = self.ports.iter().zip(&cut.owners).filter(|(_, owner)| usize::from(**owner) == own);
         let configs: Vec<PortConfig> = owned.map(|(port, _)| port.config()).collect();
-        self.queue = event_queue(configs.iter(), self.queue.ties());
+        self.agenda = agenda(configs.iter(), &self.sites, self.agenda.ties());
         let out = (0..cut.parts()).map(|_| Mail::default()).collect();
         self.part = Some(Box::new(Part { cut, own, out }));
         self
@@ -96,7 +93,7 @@ impl<P: Copy> Fabric<P> {
         let to =
             if next <= LAST_PORT { part.cut.owners[next as usize] } else { part.cut.lands[port as usize] };
         if usize::from(to) == part.own {
-            self.queue.push(Event { time, entity: ARRIVALS | port, id });
+            self.push_arrival(port, id, time);
         } else {
             let packet = self.packets.remove(id);
             part.out[usize::from(to)].crossings.push(Crossing { time, port, packet });
@@ -139,7 +136,7 @@ impl<P: Copy> Fabric<P> {
             if let Some(pfc) = &mut self.pfc {
                 pfc.place(id, port);
             }
-            self.queue.push(Event { time, entity: ARRIVALS | port, id });
+            self.push_arrival(port, id, time);
         }
         for frame in mail.frames.drain(..) {
             self.take_in_frame(frame);
@@ -148,22 +145,24 @@ impl<P: Copy> Fabric<P> {
 
     /// No event of the fabric's own comes earlier; [`NEVER`](tresse_units::NEVER) if there is none.
     pub fn earliest(&self) -> Time {
-        self.queue.earliest()
+        self.agenda.earliest()
     }
 
     /// The time of the next event and its place among those of the same instant, if it comes no later than
     /// `limit`. Nothing may then be sent before `limit`, unless that event comes earlier.
     pub fn peek(&mut self, limit: Time) -> Option<(Time, u32)> {
-        self.queue.peek_until(limit)
+        self.agenda.peek_until(limit)
     }
 
-    /// Carries out one event, if it comes at or before `limit`; `ends` as for [`Fabric::advance`].
+    /// Carries out one event, if it comes at or before `limit`.
     #[inline]
-    pub fn step(&mut self, limit: Time, ends: &impl Ends<P>) -> Option<Arrival<P>> {
-        let event = self.queue.pop_until(limit)?;
+    pub fn step(&mut self, limit: Time) -> Option<Arrival<P>> {
+        let (event, carried) = self.agenda.pop_carried(limit)?;
         self.set_now(event.time);
-        self.prefetch(ends);
-        self.handle::<true>(event)
+        match self.kind {
+            Kind::Fixed => self.handle_fixed(event, carried),
+            Kind::Plain | Kind::Queued => self.handle::<true>(event),
+        }
     }
 
     /// The part in which a packet's route ends.

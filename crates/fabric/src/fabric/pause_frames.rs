@@ -4,7 +4,7 @@ use tresse_units::Time;
 
 use super::Fabric;
 use super::pfc::PAUSE_FRAME;
-use crate::queue::Event;
+use crate::agenda::Event;
 use crate::queued_port::Packet;
 
 /// In place of a packet, in an event of a queued port: it is paused, or may continue. A departure has 0
@@ -44,13 +44,13 @@ impl<P: Copy> Fabric<P> {
         link.heard = link.sent + twin.delay() + link.reaction;
         let frame = Frame { time: link.heard, port, pauses };
         if !self.frame_crosses(frame) {
-            self.queue.push(frame.event());
+            self.take_in_frame(frame);
         }
     }
 
     /// A pause frame that has come from another part.
     pub(super) fn take_in_frame(&mut self, frame: Frame) {
-        self.queue.push(frame.event());
+        self.agenda.push(frame.event(), self.sites.own[frame.port as usize]);
     }
 
     /// A port obeys a pause frame.

@@ -2,6 +2,7 @@
 
 use proptest::prelude::ProptestConfig;
 
+mod agenda;
 mod bisection;
 mod capacity;
 mod drop_until;
@@ -18,7 +19,6 @@ mod planes;
 mod port;
 mod port_losses;
 mod processing;
-mod queue;
 mod queued_port;
 mod red;
 mod shortest;

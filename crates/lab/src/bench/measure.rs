@@ -1,9 +1,11 @@
 //! One repetition of a benchmark, and what it takes of the process' memory.
 
 use std::fs;
+use std::sync::Arc;
 
 use tresse_experiment::Diagnostic;
 use tresse_experiment::plan::Plan;
+use tresse_fabric::Sites;
 use tresse_sim::Step;
 use tresse_sim::ceiling::{self, ConstantWindow};
 use tresse_units::Time;
@@ -108,7 +110,8 @@ fn ceiling_speed(plan: &Plan, duration: Time) -> f64 {
         .collect();
     let start = clock();
     let (ports, longest) = (plan.fabric().ports(SEED), case.bound_schemes[0].routing.longest());
-    let hops = ceiling::run(&ports, longest, &sources, (1500, 40), duration);
+    let sites = Arc::new(Sites::new(plan.fabric(), false));
+    let hops = ceiling::run(&ports, sites, longest, &sources, (1500, 40), duration);
     hops as f64 / start.elapsed().as_secs_f64()
 }
 

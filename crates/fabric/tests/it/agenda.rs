@@ -1,12 +1,15 @@
-//! The event queue and the timers behave like a plain sorted set.
+//! The agenda and the timers behave like a plain sorted set.
 //!
-//! The queue is driven as the simulator drives it: nothing is pushed before the last event that came out, nor
+//! The agenda is driven as the simulator drives it: nothing is pushed before the last event that came out, nor
 //! before the limit of a `pop_until` that returned nothing (the caller's clock is there).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use tresse_fabric::{ARRIVALS, Entity, Event, EventQueue, Ties, Timers};
+use tresse_fabric::{
+    ARRIVALS, Agenda, Entity, Event, FatTree, FatTreeConfig, NonEct, Probability, Sites, Threshold, Ties,
+    Timer, Timers,
+};
 use tresse_units::{MICROSECOND, MILLISECOND, NANOSECOND, NEVER, SECOND, Time};
 
 use crate::cases;
@@ -54,17 +57,15 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Arguments that only tune the speed, from sensible to absurd, and a seed.
-fn tuning() -> impl Strategy<Value = (f64, Time, u64)> {
-    let events = prop_oneof![
-        Just(0.0),
-        Just(1.0),
-        Just(1e6),
-        Just(1e9),
-        Just(4e11),
-        Just(1e300),
-        Just(f64::INFINITY),
-        Just(f64::NAN)
+/// The length of a window, a horizon that only tunes the speed, and a seed.
+fn tuning() -> impl Strategy<Value = (Time, Time, u64)> {
+    let window = prop_oneof![
+        Just(1),
+        Just(1000),
+        Just(NANOSECOND),
+        Just(20 * MICROSECOND),
+        Just(4 * MILLISECOND),
+        Just(SECOND)
     ];
     let horizon = prop_oneof![
         Just(0),
@@ -74,12 +75,27 @@ fn tuning() -> impl Strategy<Value = (f64, Time, u64)> {
         Just(1000 * SECOND),
         Just(Time::MAX)
     ];
-    (events, horizon, any::<u64>())
+    (window, horizon, any::<u64>())
 }
 
-/// The queue, next to the set that it must equal.
+/// The sites of a fat tree in which every link has the delay of a window.
+fn sites(window: Time) -> Sites {
+    let tree = FatTree::new(FatTreeConfig {
+        k: 4,
+        rate: [1_000_000_000; 3],
+        delay: [window; 3],
+        limit: [Threshold::packets(100); 3],
+        mark: [Threshold::UNLIMITED; 3],
+        host: (Threshold::packets(100), Threshold::UNLIMITED),
+        non_ect: NonEct::Queue,
+        loss: [Probability::ZERO; 3],
+    });
+    Sites::new(&tree.expect("k is even").topology(), false)
+}
+
+/// The agenda, next to the set that it must equal.
 struct Pair {
-    queue: EventQueue,
+    queue: Agenda,
     ties: Ties,
     /// By time, class and rank.
     model: BTreeSet<(Time, bool, u32, Entity, u32)>,
@@ -90,9 +106,9 @@ struct Pair {
 }
 
 impl Pair {
-    fn new((events, horizon, seed): (f64, Time, u64)) -> Self {
+    fn new((window, horizon, seed): (Time, Time, u64)) -> Self {
         let ties = Ties::new(seed);
-        let queue = EventQueue::new(events, horizon, ties);
+        let queue = Agenda::new(&sites(window), horizon, ties);
         Self { queue, ties, model: BTreeSet::new(), used: BTreeSet::new(), now: 0, next_id: NAMES - 50 }
     }
 
@@ -109,7 +125,7 @@ impl Pair {
         let id = self.next_id % NAMES;
         self.next_id += 1;
         let event = Event { time, entity, id };
-        self.queue.push(event);
+        self.queue.push(event, entity % 100);
         self.model.insert(self.expected(event));
     }
 
@@ -134,9 +150,7 @@ impl Pair {
     fn check(&self) {
         assert_eq!(self.queue.len(), self.model.len());
         assert_eq!(self.queue.is_empty(), self.model.is_empty());
-        for (ahead, &(.., entity, id)) in self.model.iter().take(4).enumerate() {
-            assert!(self.queue.upcoming(ahead).is_none_or(|known| known == (entity, id)), "{ahead} ahead");
-        }
+        assert!(self.queue.earliest() <= self.model.first().map_or(NEVER, |first| first.0));
     }
 
     fn apply(&mut self, step: &Step) {
@@ -221,7 +235,8 @@ fn xorshift(state: &mut u64) -> u64 {
 /// thousandth event lies seconds ahead.
 #[test]
 fn the_order_holds_while_the_ring_turns() {
-    for tuning in [(1e10, 10 * MICROSECOND, 1), (1e8, MILLISECOND, 2), (1.0, 0, 3)] {
+    for tuning in [(NANOSECOND, 10 * MICROSECOND, 1), (20 * MICROSECOND, MILLISECOND, 2), (MICROSECOND, 0, 3)]
+    {
         let mut pair = Pair::new(tuning);
         let mut seed = 88_172_645_463_325_252;
         for entity in 0..500 {
@@ -238,29 +253,14 @@ fn the_order_holds_while_the_ring_turns() {
     }
 }
 
-/// One bucket with every number of events that the sorting networks and the general sort take.
-#[test]
-fn a_bucket_of_any_size_comes_out_sorted() {
-    let mut seed = 42;
-    for count in 1..=40 {
-        for _ in 0..20 {
-            let mut pair = Pair::new((1.0, 0, 1));
-            for _ in 0..count {
-                pair.push((1 << 20) + xorshift(&mut seed) % (1 << 16), (xorshift(&mut seed) % 64) as Entity);
-            }
-            pair.pop(NEVER, usize::MAX);
-        }
-    }
-}
-
 /// Design rule 4: equal keys panic in debug builds.
 #[cfg(debug_assertions)]
 #[test]
 #[should_panic(expected = "two events of one entity at one time")]
-fn a_tie_in_a_bucket_to_come_panics() {
-    let mut queue = EventQueue::new(1e9, MILLISECOND, Ties::new(1));
+fn a_tie_in_a_window_to_come_panics() {
+    let mut queue = Agenda::new(&sites(MICROSECOND), MILLISECOND, Ties::new(1));
     for id in 0..2 {
-        queue.push(Event { time: MICROSECOND, entity: ARRIVALS | 7, id });
+        queue.push(Event { time: MICROSECOND, entity: ARRIVALS | 7, id }, 3);
     }
     queue.pop_until(NEVER);
 }
@@ -268,24 +268,137 @@ fn a_tie_in_a_bucket_to_come_panics() {
 /// A queued port has a departure, without a packet, and a pause frame after it.
 #[test]
 fn a_departure_comes_before_a_pause_frame() {
-    let mut queue = EventQueue::new(1e9, MILLISECOND, Ties::new(1));
+    let mut queue = Agenda::new(&sites(MICROSECOND), MILLISECOND, Ties::new(1));
     for id in [1, 0] {
-        queue.push(Event { time: MICROSECOND, entity: 7, id });
+        queue.push(Event { time: MICROSECOND, entity: 7, id }, 3);
     }
     let next = || queue.pop_until(NEVER).map(|event| event.id);
     assert_eq!(std::iter::from_fn(next).collect::<Vec<_>>(), [0, 1]);
 }
 
-/// The same, when the second of the two comes after their bucket was opened.
-#[cfg(debug_assertions)]
+/// A packet that arrives when a window is gone through, or a timer that fires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Expected {
+    site: u32,
+    time: Time,
+    is_timer: bool,
+    rank: u64,
+    id: u32,
+}
+
+/// Windows that are gone through site by site, next to the set that they must equal; what happens at a site adds to the
+/// same site at once, and to the others after the window.
+struct SiteBySite {
+    agenda: Agenda,
+    ties: Ties,
+    window: Time,
+    model: BTreeSet<Expected>,
+    /// Timers that are not in the agenda yet.
+    timers: BTreeSet<Expected>,
+    used: BTreeSet<(Time, Entity)>,
+    random: u64,
+    ids: u32,
+}
+
+const SITES: u64 = 120;
+
+impl SiteBySite {
+    fn below(&mut self, end: u64) -> u64 {
+        xorshift(&mut self.random) % end
+    }
+
+    fn push(&mut self, site: u32, time: Time, is_departure: bool) {
+        let entity = self.below(300) as Entity + if is_departure { 0 } else { ARRIVALS };
+        if !self.used.insert((time, entity)) {
+            return;
+        }
+        self.ids += 1;
+        self.agenda.push(Event { time, entity, id: self.ids }, site);
+        let rank = self.ties.rank(time, entity).into();
+        self.model.insert(Expected { site, time, is_timer: false, rank, id: self.ids });
+    }
+
+    fn timer(&mut self, site: u32, time: Time) -> Expected {
+        self.ids += 1;
+        Expected { site, time, is_timer: true, rank: self.ties.timer(time, self.ids.into()), id: self.ids }
+    }
+
+    /// What follows from an event.
+    fn follow(&mut self, event: Expected, limit: Time) {
+        match self.below(4) {
+            0 => {
+                let time = event.time + 1 + self.below(self.window);
+                self.push(event.site, time, true);
+            }
+            1 => {
+                let time = event.time + self.below(2 * self.window);
+                let timer = self.timer(event.site, time);
+                if time <= limit {
+                    let Expected { time, rank, id: number, site, .. } = timer;
+                    self.agenda.push_timer(Timer { time, rank, number, site });
+                    self.model.insert(timer);
+                } else {
+                    self.timers.insert(timer);
+                }
+            }
+            _ => {
+                let site = self.below(SITES) as u32;
+                let time = event.time + self.window + self.below(20 * self.window);
+                self.push(site, time, false);
+            }
+        }
+    }
+
+    /// Goes through the next window, or to an instant in it; false if nothing is left.
+    fn go(&mut self) -> bool {
+        let first = self.timers.iter().map(|t| t.time).min().unwrap_or(NEVER).min(self.agenda.earliest());
+        if first == NEVER {
+            return false;
+        }
+        let end = self.agenda.window_end(first);
+        let limit = if self.below(3) == 0 { first + self.below(end - first + 1) } else { end };
+        let due: Vec<Expected> = self.timers.iter().filter(|t| t.time <= limit).copied().collect();
+        self.timers.retain(|timer| timer.time > limit);
+        self.model.extend(&due);
+        self.agenda.open_sites(
+            limit,
+            due.iter().map(|t| Timer { time: t.time, rank: t.rank, number: t.id, site: t.site }),
+        );
+        while let Some(event) = self.agenda.next_of_site() {
+            let expected = self.model.iter().find(|e| e.time <= limit).copied().expect("as many in the set");
+            assert_eq!((event.time, event.id), (expected.time, expected.id), "up to {limit}");
+            self.model.remove(&expected);
+            if self.ids < 20_000 {
+                self.follow(expected, limit);
+            }
+        }
+        assert!(self.model.iter().all(|event| event.time > limit), "up to {limit}");
+        true
+    }
+}
+
 #[test]
-#[should_panic(expected = "two events of one entity at one time")]
-fn a_tie_in_the_open_bucket_panics() {
-    let mut queue = EventQueue::new(1.0, 0, Ties::new(1));
-    queue.push(Event { time: 1 << 20, entity: 1, id: 0 });
-    queue.push(Event { time: (1 << 20) + 5, entity: 7, id: 1 });
-    queue.pop_until(NEVER);
-    queue.push(Event { time: (1 << 20) + 5, entity: 7, id: 2 });
-    queue.pop_until(NEVER);
-    queue.pop_until(NEVER);
+fn a_window_comes_out_site_by_site() {
+    for (seed, window, first) in
+        [(1, 20 * MICROSECOND, 2000), (2, 1000, 300), (3, MILLISECOND, 10), (4, 7, 50)]
+    {
+        let ties = Ties::new(seed);
+        let mut own = SiteBySite {
+            agenda: Agenda::new(&sites(window), 10 * window, ties),
+            ties,
+            window,
+            model: BTreeSet::new(),
+            timers: BTreeSet::new(),
+            used: BTreeSet::new(),
+            random: seed,
+            ids: 0,
+        };
+        for _ in 0..first {
+            let (site, time) = (own.below(SITES) as u32, own.below(3 * window));
+            own.push(site, time, false);
+        }
+        while own.go() {}
+        assert!(own.model.is_empty() && own.agenda.is_empty(), "seed {seed}");
+        assert!(own.ids > 1000, "seed {seed}: {} events", own.ids);
+    }
 }

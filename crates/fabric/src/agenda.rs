@@ -1,0 +1,455 @@
+//! What will happen, by windows of time, and within a window by sites.
+//!
+//! A window is no longer than any link between two sites delays a packet ([`Sites`]). So all packets that a site
+//! receives in a window are known before the window begins, and what is done at one site in a window has no effect on
+//! another before it ends. The sites of a window can therefore be gone through one after the other, each in the order
+//! of time, while their ports and flows lie in the cache: no queue keeps the events of the whole network in order.
+//! They can also be taken in the order of time, whatever their site; that is slower, and the results are the same.
+//!
+//! A window that is to come is a chain of chunks, in the order in which its events were pushed. It is sorted when its
+//! time comes. At one time, events of a site come in the order of [`Ties`]: the model alone decides it (design rule 4).
+
+mod sort;
+mod window;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tresse_units::{NEVER, Time};
+
+use crate::entity::{ARRIVALS, Entity};
+use crate::sites::Sites;
+use crate::ties::Ties;
+use sort::Sorter;
+use window::{Ring, Taking};
+
+/// Something that happens at `time`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// When, ps.
+    pub time: Time,
+    /// Who causes it; at one time an entity has at most one event.
+    pub entity: Entity,
+    /// The caller's own: the packet.
+    pub id: u32,
+}
+
+/// A timer of the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timer {
+    /// When it fires, ps.
+    pub time: Time,
+    /// Its place among those that fire then.
+    pub rank: u64,
+    /// Its number.
+    pub number: u32,
+    /// The site at which it fires.
+    pub site: u32,
+}
+
+/// What an event of a packet on a fixed route carries of it, so that plain ports need not fetch the packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Carried {
+    /// Where the table of routes has the entry after the next port.
+    pub cursor: u32,
+    /// The caller's own.
+    pub header: u32,
+}
+
+/// Timers of the caller: with a number, in place of an entity.
+pub(crate) const TIMERS: Entity = 1 << 24;
+/// The end of a window at a site where packets wait.
+pub(crate) const WINDOW_END: Entity = 1 << 25;
+
+/// An event of a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Word {
+    /// From the window's start, ps.
+    offset: u32,
+    site: u32,
+    entity: Entity,
+    id: u32,
+    carried: Carried,
+}
+
+/// The order at one time: departures and arrivals, timers, the end of the window; then by rank, then by id.
+type Place = (u8, u64, u32);
+
+/// An event that was added to a window that is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Added {
+    place: Place,
+    word: Word,
+}
+
+impl Ord for Added {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.word.offset, self.place).cmp(&(other.word.offset, other.place))
+    }
+}
+
+impl PartialOrd for Added {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Events in the order in which they are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Site by site.
+    Sites,
+    /// Of time alone.
+    Time,
+}
+
+/// The events to come; see the module documentation.
+#[derive(Debug)]
+pub struct Agenda {
+    ties: Ties,
+    ring: Ring,
+    /// What is left of the window that is open site by site.
+    taking: Option<Taking>,
+    /// How the window is sorted that is open, if one is.
+    order: Option<Order>,
+    /// How far it is open: up to then after its start.
+    last: u32,
+    /// The events of the open window, or of a district in it, sorted; those before `next` are done.
+    open: Vec<Word>,
+    next: usize,
+    /// The site of the last event.
+    site: u32,
+    /// Events that were added to the open window; if it is in the order of sites, all of one site.
+    added: BinaryHeap<Reverse<Added>>,
+    /// The ranks of timers of the open window.
+    ranks: Vec<u64>,
+    sorter: Sorter,
+}
+
+impl Agenda {
+    /// An agenda for these sites and for events that mostly come no more than `horizon` ahead, which only tunes its
+    /// speed.
+    pub fn new(sites: &Sites, horizon: Time, ties: Ties) -> Self {
+        Self {
+            ties,
+            ring: Ring::new(sites.count(), sites.window(), horizon),
+            taking: None,
+            order: None,
+            last: 0,
+            open: Vec::new(),
+            next: 0,
+            site: 0,
+            added: BinaryHeap::new(),
+            ranks: Vec::new(),
+            sorter: Sorter::new(),
+        }
+    }
+
+    /// Adds an event at a site. No event of the same entity may be there at the same time.
+    #[inline(always)]
+    pub fn push(&mut self, event: Event, site: u32) {
+        self.push_carried(event, site, Carried::default());
+    }
+
+    /// The same, with what it carries.
+    #[inline(always)]
+    pub(crate) fn push_carried(&mut self, event: Event, site: u32, carried: Carried) {
+        let (ahead, offset) = self.ring.place(event.time);
+        let word = Word { offset, site, entity: event.entity, id: event.id, carried };
+        if ahead == 0 && self.order.is_some() && offset <= self.last {
+            self.add(word);
+        } else {
+            self.ring.file(ahead, word);
+        }
+    }
+
+    /// Adds a timer of the site that is being gone through, which fires in this window.
+    pub fn push_timer(&mut self, timer: Timer) {
+        debug_assert!(
+            self.order == Some(Order::Sites) && timer.site == self.site,
+            "a timer of the site of the last event"
+        );
+        let word = self.timer(timer);
+        self.add(word);
+    }
+
+    fn timer(&mut self, timer: Timer) -> Word {
+        let (ahead, offset) = self.ring.place(timer.time);
+        debug_assert!(ahead == 0, "a timer of this window");
+        self.ranks.push(timer.rank);
+        let entity = TIMERS | (self.ranks.len() as u32 - 1);
+        Word { offset, site: timer.site, entity, id: timer.number, carried: Carried::default() }
+    }
+
+    #[inline(never)]
+    fn add(&mut self, word: Word) {
+        let place = self.place_of(&word);
+        self.added.push(Reverse(Added { place, word }));
+    }
+
+    /// The last instant of the window that `time` lies in.
+    #[inline]
+    pub fn window_end(&self, time: Time) -> Time {
+        self.ring.window_end(time)
+    }
+
+    /// Opens the window of `limit` up to then, site by site, with these timers. Nothing comes before this window, and
+    /// after it nothing may be pushed before `limit`.
+    pub fn open_sites(&mut self, limit: Time, timers: impl Iterator<Item = Timer>) {
+        debug_assert!(!self.is_open_by_time(), "a window is gone through in one order");
+        self.ring.turn_to(limit);
+        self.ranks.clear();
+        for timer in timers {
+            let word = self.timer(timer);
+            self.ring.file(0, word);
+        }
+        self.order = Some(Order::Sites);
+        let taking = self.ring.begin_to_take(limit);
+        self.last = taking.last();
+        self.taking = Some(taking);
+        self.open.clear();
+        self.next = 0;
+    }
+
+    /// Opens the next district with events; false at the window's end.
+    #[inline(never)]
+    fn open_district(&mut self) -> bool {
+        self.open.clear();
+        self.next = 0;
+        while let Some(taking) = &mut self.taking
+            && self.open.is_empty()
+        {
+            if !self.ring.take(taking, &mut self.open) {
+                self.taking = None;
+            }
+        }
+        if self.sorter.by_site(&mut self.open) {
+            self.settle_ties();
+        }
+        !self.open.is_empty()
+    }
+
+    /// The next event of the window that is open site by site; if there is none, it is closed.
+    #[inline]
+    pub fn next_of_site(&mut self) -> Option<Event> {
+        self.next_carried().map(|(event, _)| event)
+    }
+
+    /// The same, with what it carries.
+    #[inline]
+    pub(crate) fn next_carried(&mut self) -> Option<(Event, Carried)> {
+        if !self.added.is_empty() {
+            return Some(self.next_or_added());
+        }
+        if self.next == self.open.len() && !self.open_district() {
+            self.order = None;
+            return None;
+        }
+        let word = self.open[self.next];
+        self.next += 1;
+        self.site = word.site;
+        Some((self.event(&word), word.carried))
+    }
+
+    /// Whether the site of the last event has no more events, in a window that is gone through site by site.
+    #[inline]
+    pub(crate) fn is_site_over(&self) -> bool {
+        self.added.is_empty() && self.open.get(self.next).is_none_or(|word| word.site != self.site)
+    }
+
+    /// The last instant up to which a window is open site by site.
+    pub(crate) fn open_until(&self) -> Option<Time> {
+        (self.order == Some(Order::Sites)).then(|| self.ring.start() + Time::from(self.last))
+    }
+
+    /// The site of the last event.
+    #[inline]
+    pub(crate) fn site(&self) -> u32 {
+        self.site
+    }
+
+    /// The event that comes first, of those that were known and those that were added.
+    #[inline(never)]
+    fn next_or_added(&mut self) -> (Event, Carried) {
+        let &Reverse(Added { place, word: added }) = self.added.peek().expect("one was added");
+        let known = self.open.get(self.next).copied().filter(|word| {
+            (self.order == Some(Order::Time) || word.site == self.site)
+                && (word.offset < added.offset || word.offset == added.offset && self.place_of(word) < place)
+        });
+        match known {
+            Some(_) => self.next += 1,
+            None => drop(self.added.pop()),
+        }
+        let word = known.unwrap_or(added);
+        self.site = word.site;
+        (self.event(&word), word.carried)
+    }
+
+    /// Whether a window is open in the order of time and has events.
+    #[inline]
+    pub fn is_open_by_time(&self) -> bool {
+        self.order == Some(Order::Time) && (self.next < self.open.len() || !self.added.is_empty())
+    }
+
+    /// The next event in the order of time, if it comes at or before `limit`. After `None`, no event before that
+    /// `limit` may be pushed.
+    #[inline]
+    pub fn pop_until(&mut self, limit: Time) -> Option<Event> {
+        self.pop_carried(limit).map(|(event, _)| event)
+    }
+
+    /// The same, with what it carries.
+    #[inline]
+    pub(crate) fn pop_carried(&mut self, limit: Time) -> Option<(Event, Carried)> {
+        if self.open_by_time(limit)? > limit {
+            return None;
+        }
+        if !self.added.is_empty() {
+            return Some(self.next_or_added());
+        }
+        let word = self.open[self.next];
+        self.next += 1;
+        self.site = word.site;
+        Some((self.event(&word), word.carried))
+    }
+
+    /// Time and rank of the next event, if it comes at `limit` or before; otherwise as [`Self::pop_until`].
+    pub fn peek_until(&mut self, limit: Time) -> Option<(Time, u32)> {
+        let time = self.open_by_time(limit).filter(|&time| time <= limit)?;
+        let known = self.open.get(self.next).map(|word| (word.offset, self.place_of(word)));
+        let added = self.added.peek().map(|Reverse(added)| (added.word.offset, added.place));
+        let (_, (_, rank, _)) = known.into_iter().chain(added).min()?;
+        Some((time, rank as u32))
+    }
+
+    /// The time of the next event, in a window that is then open in the order of time; `None` if no window with events
+    /// begins by `limit`.
+    #[inline]
+    fn open_by_time(&mut self, limit: Time) -> Option<Time> {
+        if let Some(offset) = self.first_offset() {
+            return Some(self.ring.start() + Time::from(offset));
+        }
+        self.open_next(limit)
+    }
+
+    #[inline]
+    fn first_offset(&self) -> Option<u32> {
+        let known = self.open.get(self.next).map(|word| word.offset);
+        if self.added.is_empty() {
+            return known;
+        }
+        let added = self.added.peek().map(|Reverse(added)| added.word.offset);
+        known.into_iter().chain(added).min()
+    }
+
+    fn open_next(&mut self, limit: Time) -> Option<Time> {
+        self.order = None;
+        if self.ring.first_window().is_none_or(|start| start > limit) {
+            // Nothing will be pushed before `limit`; but if there is none, time stays where it is.
+            if limit != NEVER {
+                self.ring.turn_to(limit);
+            }
+            return None;
+        }
+        self.ring.turn_to_first();
+        self.open.clear();
+        self.last = u32::MAX;
+        let mut taking = self.ring.begin_to_take(NEVER);
+        while self.ring.take(&mut taking, &mut self.open) {}
+        (self.order, self.next) = (Some(Order::Time), 0);
+        if self.sorter.by_time(&mut self.open) {
+            self.settle_ties();
+        }
+        self.open.first().map(|word| self.ring.start() + Time::from(word.offset))
+    }
+
+    /// Puts events of one time, and of one site unless the order is of time alone, in their places.
+    #[cold]
+    fn settle_ties(&mut self) {
+        let by_time = self.order == Some(Order::Time);
+        let same = |a: &Word, b: &Word| a.offset == b.offset && (by_time || a.site == b.site);
+        let mut open = std::mem::take(&mut self.open);
+        let mut start = 0;
+        while let Some(at) = open[start..].windows(2).position(|pair| same(&pair[0], &pair[1])) {
+            let first = start + at;
+            let more = open[first..].iter().take_while(|word| same(word, &open[first])).count();
+            let run = &mut open[first..first + more];
+            run.sort_unstable_by_key(|word| self.place_of(word));
+            debug_assert!(
+                run.windows(2).all(|pair| !collide(&pair[0], &pair[1])),
+                "two events of one entity at one time"
+            );
+            start = first + more;
+        }
+        self.open = open;
+    }
+
+    fn place_of(&self, word: &Word) -> Place {
+        if word.entity < TIMERS {
+            let time = self.ring.start() + Time::from(word.offset);
+            (0, self.ties.rank(time, word.entity).into(), word.id)
+        } else if word.entity < WINDOW_END {
+            (1, self.ranks[(word.entity - TIMERS) as usize], word.id)
+        } else {
+            (2, word.entity.into(), word.id)
+        }
+    }
+
+    /// Entity and id of the event that comes `ahead` events after the next one, if it is known yet.
+    #[inline]
+    pub fn upcoming(&self, ahead: usize) -> Option<(Entity, u32)> {
+        self.open.get(self.next + ahead).map(|word| (word.entity, word.id))
+    }
+
+    /// The same, with its site and what it carries.
+    #[inline]
+    pub(crate) fn upcoming_carried(&self, ahead: usize) -> Option<(Entity, u32, u32, Carried)> {
+        self.open.get(self.next + ahead).map(|word| (word.entity, word.id, word.site, word.carried))
+    }
+
+    /// A time before which no event comes, and the time of the next event if its window has been opened; [`NEVER`] if
+    /// there is none.
+    pub fn earliest(&self) -> Time {
+        if self.order.is_some()
+            && let Some(offset) = self.first_offset()
+        {
+            return self.ring.start() + Time::from(offset);
+        }
+        self.ring.first().unwrap_or(NEVER)
+    }
+
+    /// All events but timers, in no order. Slow, because it visits every window.
+    pub fn iter(&self) -> impl Iterator<Item = Event> {
+        let added = self.added.iter().map(|Reverse(added)| self.event(&added.word));
+        let open = self.open[self.next..].iter().map(|word| self.event(word));
+        open.chain(added).chain(self.ring.iter()).filter(|event| event.entity < TIMERS)
+    }
+
+    /// The order of events at one time.
+    pub fn ties(&self) -> Ties {
+        self.ties
+    }
+
+    /// How many events there are.
+    pub fn len(&self) -> usize {
+        self.open.len() - self.next + self.added.len() + self.ring.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[inline]
+    fn event(&self, word: &Word) -> Event {
+        let time = self.ring.start() + Time::from(word.offset);
+        Event { time, entity: word.entity, id: word.id }
+    }
+}
+
+/// Whether these two events of one time, which are next to each other, have no defined order.
+fn collide(one: &Word, other: &Word) -> bool {
+    let is_arrival = one.entity >= ARRIVALS;
+    let departs_first = one.id == 0 && other.id != 0;
+    one.entity == other.entity && one.entity < TIMERS && (is_arrival || !departs_first)
+}

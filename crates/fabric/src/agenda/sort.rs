@@ -1,0 +1,101 @@
+//! Sorts the events of a window: by counting those of each site, or of each short span of time, and then, as these have
+//! few, by insertion.
+
+use super::Word;
+use super::window::DISTRICT_BITS;
+
+/// Below this many events, comparing is faster than counting.
+const FEW: usize = 256;
+/// An event that has to go farther is not inserted.
+const FAR: usize = 64;
+/// Sorts the events of a window; it keeps its memory.
+#[derive(Debug)]
+pub(super) struct Sorter {
+    counts: Box<[u32; PLACES]>,
+    scratch: Vec<Word>,
+}
+
+/// As many places as a district has sites.
+const PLACES: usize = 1 << DISTRICT_BITS;
+
+impl Sorter {
+    pub fn new() -> Self {
+        Self { counts: Box::new([0; PLACES]), scratch: Vec::new() }
+    }
+
+    /// Sorts the events of a district by site, then by time. Returns whether several events of a site have one time:
+    /// their order is open.
+    pub fn by_site(&mut self, words: &mut Vec<Word>) -> bool {
+        let key = |word: &Word| u64::from(word.site) << 32 | u64::from(word.offset);
+        self.sort(words, key, |word| word.site as usize % PLACES)
+    }
+
+    /// Sorts by time. Returns whether several events have one time.
+    pub fn by_time(&mut self, words: &mut Vec<Word>) -> bool {
+        let latest = words.iter().map(|word| word.offset).max().unwrap_or(0);
+        let shift = (u32::BITS - latest.leading_zeros()).saturating_sub(DISTRICT_BITS);
+        self.sort(words, |word| word.offset.into(), |word| (word.offset >> shift) as usize)
+    }
+
+    /// Sorts by `key`, which never falls as `place` grows. Returns whether a key comes twice.
+    #[inline(always)]
+    fn sort(
+        &mut self,
+        words: &mut Vec<Word>,
+        key: impl Fn(&Word) -> u64,
+        place: impl Fn(&Word) -> usize,
+    ) -> bool {
+        if words.len() < FEW {
+            words.sort_unstable_by_key(&key);
+        } else {
+            self.count(words, place);
+        }
+        insert(words, &key).unwrap_or_else(|| {
+            words.sort_unstable_by_key(&key);
+            words.windows(2).any(|pair| key(&pair[0]) == key(&pair[1]))
+        })
+    }
+
+    /// Sorts by `place`; events of one place stay in their order.
+    #[inline(always)]
+    fn count(&mut self, words: &mut Vec<Word>, place: impl Fn(&Word) -> usize) {
+        self.counts.fill(0);
+        words.iter().for_each(|word| self.counts[place(word)] += 1);
+        let mut sum = 0;
+        for count in self.counts.iter_mut() {
+            sum += std::mem::replace(count, sum);
+        }
+        self.scratch.resize(words.len(), Word::default());
+        for word in words.iter() {
+            let at = &mut self.counts[place(word)];
+            self.scratch[*at as usize] = *word;
+            *at += 1;
+        }
+        std::mem::swap(words, &mut self.scratch);
+    }
+}
+
+/// Sorts events that are nearly sorted, by inserting them one by one. Returns whether two have the same key; `None` if
+/// one had to go far, so that another way is faster.
+#[inline(always)]
+fn insert(words: &mut [Word], key: impl Fn(&Word) -> u64) -> Option<bool> {
+    let mut ties = false;
+    for i in 1..words.len() {
+        let own = key(&words[i]);
+        if own > key(&words[i - 1]) {
+            continue;
+        }
+        let word = words[i];
+        let mut at = i;
+        while at > 0 && key(&words[at - 1]) > own {
+            words[at] = words[at - 1];
+            at -= 1;
+        }
+        words[at] = word;
+        ties |= at > 0 && key(&words[at - 1]) == own;
+        if i - at > FAR {
+            return None;
+        }
+    }
+    Some(ties)
+}

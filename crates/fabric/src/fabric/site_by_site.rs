@@ -1,0 +1,95 @@
+//! A window of time, site by site.
+
+use tresse_units::Time;
+
+use super::{Arrival, Fabric, Kind};
+use crate::agenda::{TIMERS, Timer};
+use crate::prefetch::Ends;
+
+/// What happens in a window.
+#[derive(Debug, Clone, Copy)]
+pub enum Happening<P> {
+    /// To a packet.
+    Arrival(Arrival<P>),
+    /// A timer with this number fires.
+    Timer(u32),
+}
+
+impl<P: Copy> Fabric<P> {
+    /// Whether windows may be gone through site by site: there are several sites, and none hears at once of another.
+    pub fn goes_by_sites(&self) -> bool {
+        self.sites.are_several() && self.flags.is_none()
+    }
+
+    /// Whether a window has begun in the order of time and is not over.
+    #[inline]
+    pub fn is_open_by_time(&self) -> bool {
+        self.agenda.is_open_by_time()
+    }
+
+    /// The last instant of the window that `time` lies in.
+    pub fn window_end(&self, time: Time) -> Time {
+        self.agenda.window_end(time)
+    }
+
+    /// The site of a host.
+    pub fn site_of_host(&self, host: u32) -> u32 {
+        self.sites.of_host(host)
+    }
+
+    /// Packets of at least `bytes`, but for the last one, that may arrive at a host within a window.
+    pub fn within_reach(&self, bytes: u32) -> u32 {
+        self.sites.within_reach(bytes)
+    }
+
+    /// Opens the window that `limit` lies in up to then, with these timers, which must be all up to then. Nothing may
+    /// come before this window. Then call [`Fabric::next_of_site`].
+    pub fn open_window(&mut self, limit: Time, timers: impl Iterator<Item = Timer>) {
+        debug_assert!(self.spilt.is_empty(), "nothing is told before the window");
+        self.latest = self.now;
+        self.agenda.open_sites(limit, timers);
+    }
+
+    /// Adds a timer to the site that something has just happened at; it fires in this window.
+    pub fn push_timer(&mut self, timer: Timer) {
+        self.agenda.push_timer(timer);
+    }
+
+    /// Moves packets on until something happens; `None` at the window's end. Time advances from event to event of a
+    /// site, and begins anew with each site. `ends` as for [`Fabric::advance`].
+    #[inline]
+    pub fn next_of_site(&mut self, ends: &impl Ends<P>) -> Option<Happening<P>> {
+        match self.kind {
+            Kind::Fixed => self.next_of_site_with::<{ Kind::FIXED }>(|own| own.prefetch_fixed(ends)),
+            Kind::Plain => self.next_of_site_with::<{ Kind::PLAIN }>(|own| own.prefetch(ends)),
+            Kind::Queued => self.next_of_site_queued(ends),
+        }
+    }
+
+    #[inline(never)]
+    fn next_of_site_queued(&mut self, ends: &impl Ends<P>) -> Option<Happening<P>> {
+        self.next_of_site_with::<{ Kind::QUEUED }>(|own| own.prefetch_queued(ends))
+    }
+
+    #[inline(always)]
+    fn next_of_site_with<const KIND: u8>(&mut self, prefetch: impl Fn(&Self)) -> Option<Happening<P>> {
+        loop {
+            if KIND == Kind::QUEUED && !self.late_here.is_empty() && self.agenda.is_site_over() {
+                self.end_site();
+            }
+            let Some((event, carried)) = self.agenda.next_carried() else { break };
+            self.now = event.time;
+            self.latest = self.latest.max(event.time);
+            prefetch(self);
+            if (TIMERS..2 * TIMERS).contains(&event.entity) {
+                return Some(Happening::Timer(event.id));
+            }
+            let arrival = self.handle_as::<KIND>(event, carried);
+            if let Some(arrival) = arrival {
+                return Some(Happening::Arrival(arrival));
+            }
+        }
+        self.now = self.latest;
+        None
+    }
+}
