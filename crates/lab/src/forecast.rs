@@ -22,6 +22,8 @@ pub struct Work {
     pub cases: usize,
     /// How many seeds, at least.
     pub seeds: u32,
+    /// How many seeds, at most: more than `seeds` if what is measured decides.
+    pub most_seeds: u32,
     /// About how many flows they all have.
     pub flows: u64,
     /// How much time is simulated under one seed, at most, s; `None` if a case ends when its flows have.
@@ -31,9 +33,9 @@ pub struct Work {
 /// About how long that takes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Forecast {
-    /// Packet-hops of all cases and seeds.
+    /// Packet-hops of all cases and the least number of seeds.
     pub packet_hops: f64,
-    /// How long they take on this machine, s.
+    /// How long they take on this machine, s. It is measured by the clock: what else runs now makes it longer.
     pub wall_s: f64,
     /// How many cases were begun to find that out.
     pub tried_cases: usize,
@@ -59,6 +61,7 @@ pub fn work(plan: &Plan, options: &Options) -> Work {
     Work {
         cases: cases.len(),
         seeds,
+        most_seeds: options.replications.most(),
         flows: cases.iter().map(flows).fold(0, u64::saturating_add).saturating_mul(seeds.into()),
         simulated_s: ends.map(|ends| ends.iter().sum()),
     }

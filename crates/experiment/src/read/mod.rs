@@ -104,6 +104,7 @@ pub(crate) fn load(
     // Read as it stands first: only the text knows its lines.
     let (experiment, _) = checked(&source.text, &meaning).map_err(|e| source.error(e, &meaning))?;
     let mut resolved = written_out(&source.text, &meaning).map_err(|e| source.error(e, &meaning))?;
+    resolved.entry("title").or_insert_with(|| source.stem().into());
     let (mut cuts, mut overrides) = (Vec::new(), Vec::new());
     if profile == Profile::Quick {
         let quick = experiment.profile.quick.clone();

@@ -57,7 +57,8 @@ pub fn is_run(key: &str) -> bool {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// What it shows, in one line.
+    /// What it shows, in one line. Default: its file's name.
+    #[serde(default)]
     pub title: String,
     /// Where it comes from: the paper, and the place in it.
     #[serde(default)]
