@@ -3,8 +3,7 @@
 use serde::Deserialize;
 
 use crate::diagnostic::Diagnostic;
-use crate::plan::flow_sizes::beside;
-use crate::read::files::unreadable;
+use crate::read::files::{beside, unreadable};
 use crate::read::loaded::Loaded;
 use crate::schema::host_cpu::{Costs, HostCpu};
 
@@ -20,7 +19,7 @@ struct HostFile {
 /// What is wrong with the file.
 pub(crate) fn read(loaded: &mut Loaded) -> Result<(), Diagnostic> {
     let Some(HostCpu::File(file)) = &loaded.experiment.fabric.host_cpu else { return Ok(()) };
-    let path = beside(&loaded.source, file);
+    let path = beside(&loaded.source.name, file);
     let at = |message: &str| loaded.error_at(&["fabric", "host_cpu"], message);
     let text = loaded.files.read(&path).map_err(|e| at(&unreadable(&path, &e)))?;
     let host: HostFile = toml::from_str(&text).map_err(|e| at(&format!("{}: {e}", path.display())))?;
