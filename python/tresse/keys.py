@@ -2169,8 +2169,8 @@ class Point(Keys):
 class Experiment(Keys):
     """One experiment: a fabric, a transport, and the axes scheme, subflows, pattern and variant."""
 
-    title: str
-    """What it shows, in one line."""
+    title: str | None = None
+    """What it shows, in one line. Default: its file's name."""
 
     source: str | None = None
     """Where it comes from: the paper, and the place in it."""

@@ -68,15 +68,21 @@ fn show(checked: &Checked) -> io::Result<()> {
 
 /// How much there is to do, and how long it takes.
 fn of_work(work: &Work, forecast: Option<&Forecast>) -> String {
-    let Work { cases, seeds, flows, simulated_s } = work;
-    let seeds = if *seeds == 1 { String::new() } else { format!(" under {seeds} seeds") };
+    let Work { cases, seeds, most_seeds, flows, simulated_s } = work;
+    let is_open = most_seeds > seeds;
+    let seeds = match seeds {
+        _ if is_open => format!(" under {seeds} to {most_seeds} seeds"),
+        1 => String::new(),
+        _ => format!(" under {seeds} seeds"),
+    };
+    let least = if is_open { "at least " } else { "" };
     let time = simulated_s.map_or_else(String::new, |s| format!(", {s} s of simulated time under each seed"));
     let cases = format!("{cases} {}", if *cases == 1 { "case" } else { "cases" });
     let computed = format!("to compute: {cases}{seeds}, about {flows} flows{time}");
     match forecast {
         None => format!("{computed}; how long that takes is not known"),
         Some(Forecast { packet_hops, wall_s, tried_cases, tried_s }) => format!(
-            "{computed}, {}: {} here, by the first {tried_s:.1} s of {tried_cases} (half or twice as long \
+            "{computed}, {}: {least}{} here, by the first {tried_s:.1} s of {tried_cases} (half or twice as long \
              is possible)",
             about_hops(*packet_hops),
             about(*wall_s)

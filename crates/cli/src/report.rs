@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use indexmap::IndexSet;
 use tresse_experiment::schema::Experiment;
 use tresse_reproduction::Publication;
 use tresse_results::{CaseResult, Report, State, Status};
@@ -277,8 +278,7 @@ fn tell<'a>(
     what: &str,
     reasons: impl Iterator<Item = &'a Option<String>>,
 ) -> io::Result<()> {
-    let mut reasons: Vec<&String> = reasons.flatten().collect();
-    reasons.dedup();
+    let reasons: IndexSet<&String> = reasons.flatten().collect();
     reasons.into_iter().try_for_each(|why| note(out, &format!("no {what}: {why}")))
 }
 
@@ -314,4 +314,17 @@ fn row(case: &CaseResult, axes: &[String]) -> Vec<String> {
         count("flows"),
     ];
     cells(&case.case, axes).into_iter().chain(rest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_that_cases_share_is_told_once() {
+        let reasons = ["a", "b", "a", "b"].map(|why| Some(why.to_owned()));
+        let mut out = Vec::new();
+        tell(&mut out, "optimum", reasons.iter()).expect("memory");
+        assert_eq!(out, b"no optimum: a\nno optimum: b\n");
+    }
 }

@@ -22,6 +22,8 @@ pub struct Work {
     pub cases: usize,
     /// How many seeds, at least.
     pub seeds: u32,
+    /// How many seeds, at most: more than `seeds` if what is measured decides.
+    pub most_seeds: u32,
     /// About how many flows they all have.
     pub flows: u64,
     /// How much time is simulated under one seed, at most, s; `None` if a case ends when its flows have.
@@ -31,9 +33,9 @@ pub struct Work {
 /// About how long that takes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Forecast {
-    /// Packet-hops of all cases and seeds.
+    /// Packet-hops of all cases and the least number of seeds.
     pub packet_hops: f64,
-    /// How long they take on this machine, s.
+    /// How long they take on this machine, s. It is measured by the clock: what else runs now makes it longer.
     pub wall_s: f64,
     /// How many cases were begun to find that out.
     pub tried_cases: usize,
@@ -59,6 +61,7 @@ pub fn work(plan: &Plan, options: &Options) -> Work {
     Work {
         cases: cases.len(),
         seeds,
+        most_seeds: options.replications.most(),
         flows: cases.iter().map(flows).fold(0, u64::saturating_add).saturating_mul(seeds.into()),
         simulated_s: ends.map(|ends| ends.iter().sum()),
     }
@@ -125,8 +128,9 @@ fn begin(case: &Case, options: &Options, after: Duration) -> Option<Begun> {
                 outcome.ok().map(|Ok(outcome)| outcome)
             }
         });
-        // Not the time that it takes to build the network: that of a long run is hardly longer.
-        let (mut start, mut share) = (clock(), None);
+        // Building the network takes as long for a long case as for a short one.
+        let begun = clock();
+        let (mut start, mut share) = (begun, None);
         while has_ended.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
             if progress.hops.load(Ordering::Relaxed) == 0 {
                 start = clock();
@@ -140,7 +144,8 @@ fn begin(case: &Case, options: &Options, after: Duration) -> Option<Begun> {
         let outcome = worker.join().ok()??;
         let share = if outcome.complete { 1.0 } else { share? };
         let hops = if outcome.complete { outcome.hops as f64 } else { hops };
-        Some(Begun { hops: hops / share, seconds: tried / share, tried })
+        let built = (start - begun).as_secs_f64();
+        Some(Begun { hops: hops / share, seconds: built + tried / share, tried: built + tried })
     })
 }
 

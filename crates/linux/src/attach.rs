@@ -42,6 +42,8 @@ pub struct Report {
     pub already_attached: bool,
     /// The namespaces whose default it has become, with their previous defaults.
     pub default_in: Vec<Changed>,
+    /// The namespaces whose default it was before.
+    pub default_before_in: Vec<String>,
 }
 
 /// A namespace whose default was changed.
@@ -92,6 +94,7 @@ pub fn attach(scheme: &ConfiguredController, name: Option<&str>, default: &Defau
     };
     let _lock = attached::lock()?;
     let already = attached::pin(&name).exists();
+    let default_before_in = if already { default::namespaces_of(&name) } else { Vec::new() };
     if already {
         same_or_refuse(&Attached::open(&name)?, &stamp)?;
     } else if default::available().contains(&name) {
@@ -105,7 +108,13 @@ pub fn attach(scheme: &ConfiguredController, name: Option<&str>, default: &Defau
     match take_over(&name, &namespaces) {
         Ok(default_in) => {
             let controller = controller.name().to_owned();
-            Ok(Report { controller, kernel_name: name, already_attached: already, default_in })
+            Ok(Report {
+                controller,
+                kernel_name: name,
+                already_attached: already,
+                default_in,
+                default_before_in,
+            })
         }
         Err(error) => {
             if !already {

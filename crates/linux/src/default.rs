@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::Error;
-use crate::netns::Namespace;
+use crate::netns::{self, Namespace};
 
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
@@ -19,6 +19,12 @@ pub(crate) fn get(namespace: &Namespace) -> Result<String, Error> {
     let text = namespace.within(|| fs::read_to_string(DEFAULT))?;
     let text = text.map_err(|e| Error::Machine(format!("{}: {DEFAULT}: {e}", namespace.label)))?;
     Ok(text.trim().to_owned())
+}
+
+/// The labels of the visible namespaces whose default is `name`.
+pub(crate) fn namespaces_of(name: &str) -> Vec<String> {
+    let all = netns::all().into_iter();
+    all.filter(|namespace| get(namespace).is_ok_and(|own| own == name)).map(|own| own.label).collect()
 }
 
 /// Makes `name` the default of `namespace`.

@@ -3,6 +3,8 @@
 use std::time::Duration;
 use std::{fs, thread};
 
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
 use serde::Serialize;
 
 use crate::attach::{Changed, check_letters, kernel_name};
@@ -27,13 +29,20 @@ pub struct Report {
 /// Sockets that use it keep it until they are closed.
 ///
 /// # Errors
-/// If nothing with this name is attached, or if it is still the default of a namespace whose former default
-/// is unknown; nothing is changed then. `force` gives such a namespace CUBIC, or otherwise Reno.
+/// If nothing with this name is attached, if it belongs to a testbed that runs, or if it is still the default of a
+/// namespace whose former default is unknown; nothing is changed then. `force` detaches it all the same, and gives such a
+/// namespace CUBIC, or otherwise Reno.
 pub fn detach(name: &str, force: bool) -> Result<Report, Error> {
     check_letters(name)?;
     let _lock = attached::lock()?;
     let attached = find(name)?;
     let kernel_name = attached.kernel_name.clone();
+    if let Some(process) = process_of(&kernel_name).filter(|process| is_running(*process) && !force) {
+        return Err(Error::Input(format!(
+            "`{kernel_name}` belongs to the testbed that process {process} runs, and is detached when it ends\n\nhint: end \
+             the testbed, or `--force` to take it away: new connections of its hosts then fail"
+        )));
+    }
     let users: Vec<(Namespace, Option<String>)> = netns::all()
         .into_iter()
         .filter(|namespace| default::get(namespace).is_ok_and(|d| d == kernel_name))
@@ -72,6 +81,24 @@ pub fn detach(name: &str, force: bool) -> Result<Report, Error> {
     let sockets_left = sockets::list(&[&kernel_name], &netns::all()).map_or(0, |all| all.len());
     unregister(&kernel_name)?;
     Ok(Report { controller, kernel_name, default_in, sockets_left })
+}
+
+/// The prefix of the kernel's names of controllers that a process attaches for its testbed, before its number.
+const OF_PROCESS: &str = "tb";
+
+/// The kernel's name for the `place`-th controller that this process attaches for its testbed.
+pub fn name_in_testbed(place: usize) -> String {
+    format!("{OF_PROCESS}{}_{place}", std::process::id())
+}
+
+/// The process that has attached the controller with this name for its testbed; it may be gone.
+pub fn process_of(kernel_name: &str) -> Option<i32> {
+    let (process, place) = kernel_name.strip_prefix(OF_PROCESS)?.split_once('_')?;
+    place.parse::<usize>().ok().and(process.parse().ok())
+}
+
+fn is_running(process: i32) -> bool {
+    kill(Pid::from_raw(process), None).is_ok()
 }
 
 /// Another controller may have found this one as a default and remember it: it should remember the default

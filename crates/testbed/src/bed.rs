@@ -16,6 +16,7 @@ use tresse_experiment::plan::bound_scheme::BoundScheme;
 use tresse_experiment::plan::parts::Part;
 use tresse_lab::fabric;
 use tresse_linux::attach::Default;
+use tresse_linux::detach::{name_in_testbed, process_of};
 use tresse_linux::{attach, detach};
 use tresse_path_manager::Config as Managers;
 use tresse_transport::{BufferRule, ReceiveBuffer};
@@ -35,12 +36,12 @@ use crate::wires::Wires;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The minimum, initial and maximum size of a socket's send buffer, bytes.
-const SENDS: &str = "4096 131072 268435456";
+pub(crate) const SENDS: &str = "4096 131072 268435456";
 
 /// The same for the receive buffer. A Multipath TCP connection of Linux 6.18 stalls forever if its
 /// out-of-order data exceeds its receive buffer: it then takes nothing from its subflows, not even the
 /// missing data. So the initial size is more than what waits in any experiment.
-const RECEIVES: &str = "4096 67108864 268435456";
+pub(crate) const RECEIVES: &str = "4096 67108864 268435456";
 
 /// `tcp_rmem` for a receive buffer. A fixed one is a buffer that has no room to grow.
 fn receives(buffer: ReceiveBuffer) -> String {
@@ -82,10 +83,6 @@ struct Host {
     // Dropped after the process.
     _namespace: Namespace,
 }
-
-/// The prefix of the kernel's names of testbeds' controllers, followed by the number of the process that
-/// attached them.
-const CONTROL: &str = "tb";
 
 /// The controllers that were attached for a testbed, by the kernel's names for them.
 #[derive(Debug)]
@@ -313,7 +310,7 @@ impl Controls {
             if known.insert(Arc::as_ptr(&scheme.controllers), ()).is_some() {
                 continue;
             }
-            let name = format!("{CONTROL}{}_{}", std::process::id(), own.0.len());
+            let name = name_in_testbed(own.0.len());
             attach(&scheme.controllers, Some(&name), &Default::No)
                 .map_err(|error| Error(error.to_string()))?;
             own.0.push((Arc::clone(&scheme.controllers), name));
@@ -339,9 +336,7 @@ pub fn clean() -> Result<Vec<String>, Error> {
     removed.extend(virtual_switch::clean()?);
     let wrong = |error: tresse_linux::Error| Error(error.to_string());
     for own in tresse_linux::status().map_err(wrong)?.0 {
-        let maker =
-            own.kernel_name.strip_prefix(CONTROL).and_then(|rest| rest.split('_').next()?.parse().ok());
-        if maker.is_some_and(namespace::is_gone) {
+        if process_of(&own.kernel_name).is_some_and(namespace::is_gone) {
             detach(&own.kernel_name, true).map_err(wrong)?;
             removed.push(own.kernel_name);
         }

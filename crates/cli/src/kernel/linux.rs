@@ -52,12 +52,12 @@ pub struct AttachArgs {
 ///
 /// The defaults that `attach` changed are restored first. The command refuses while a namespace still
 /// has the controller as its default and the former default is not known. Sockets that use it keep it
-/// until they close.
+/// until they close. The controllers of a testbed that runs are refused too.
 #[derive(Debug, clap::Args)]
 pub struct DetachArgs {
     /// The controller as `attach` was given it (a name, or a C file), or its name in the kernel
     controller: String,
-    /// Give CUBIC, or else Reno, to namespaces that still have it as their default
+    /// Give CUBIC, or else Reno, to namespaces whose default it is, and take it from a testbed
     #[arg(long)]
     force: bool,
     /// Print one JSON object
@@ -93,6 +93,9 @@ pub fn attach(args: &AttachArgs) -> Result<(), Ended> {
     }
     let how = if report.already_attached { "was already attached" } else { "is attached" };
     writeln!(io::stdout(), "{} {how} as {}", report.controller, report.kernel_name)?;
+    for namespace in &report.default_before_in {
+        writeln!(io::stdout(), "default of {namespace}: {} (it was before)", report.kernel_name)?;
+    }
     print_changes(&report.default_in)
 }
 

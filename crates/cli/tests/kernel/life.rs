@@ -1,9 +1,9 @@
 //! Subflows that come and go, namespaces that die, controls that are detached: all of it in traffic, and
 //! afterwards nothing is left.
 
-use crate::clean::Clean;
+use crate::clean::{Clean, note_maps};
 use crate::clock::{sleep, wait_for};
-use crate::control::{Control, attachable, json, status_of};
+use crate::control::{Control, attach, attachable, json, status_of, tresse};
 use crate::flow::{Flow, Protocol};
 use crate::probe::ready;
 use crate::testbed::{Path, Plan, Testbed};
@@ -99,12 +99,45 @@ fn detached_in_traffic() {
 fn attached_twice() {
     each("attached_twice", |controller| {
         let control = Control::attach(controller);
-        let again =
-            crate::control::attach(controller, control.name(), &[]).output().expect("the command starts");
+        let again = attach(controller, control.name(), &[]).output().expect("the command starts");
         assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
         let status = json(&["status"]);
         let controllers = status["controllers"].as_array().expect("a list");
         let count = controllers.iter().filter(|entry| entry["kernel_name"] == control.name()).count();
         assert_eq!(count, 1, "{status:#}");
+    });
+}
+
+#[test]
+fn attached_again_tells_where_it_is_the_default() {
+    each("attached_again_tells_where_it_is_the_default", |controller| {
+        let bed = bed(1, "reno");
+        let control = Control::attach_as_default(controller, &[&bed.sender]);
+        let again =
+            attach(controller, control.name(), &[&bed.receiver]).output().expect("the command starts");
+        let told = String::from_utf8_lossy(&again.stdout).into_owned();
+        let name = control.name();
+        for (place, before) in [(&bed.sender, "it was before"), (&bed.receiver, "was reno")] {
+            let line = format!("default of {}: {name} ({before})", place.name());
+            assert!(told.contains(&line), "{line}: {told}");
+        }
+    });
+}
+
+#[test]
+fn a_controller_of_a_testbed_that_runs_stays() {
+    each("a_controller_of_a_testbed_that_runs_stays", |controller| {
+        // As a testbed of this process would call it.
+        let name = format!("tb{}_77", std::process::id());
+        let attached = attach(controller, &name, &[]).output().expect("the command starts");
+        assert!(attached.status.success(), "{}", String::from_utf8_lossy(&attached.stderr));
+        note_maps(&name);
+        let refused = tresse(&["detach", &name]).output().expect("the command starts");
+        let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+        let forced = tresse(&["detach", &name, "--force"]).output().expect("the command starts");
+        assert_eq!(refused.status.code(), Some(2), "{message}");
+        let process = format!("belongs to the testbed that process {} runs", std::process::id());
+        assert!(message.contains(&process), "{message}");
+        assert!(forced.status.success() && status_of(&name).is_null(), "{forced:?}");
     });
 }

@@ -100,6 +100,13 @@ impl Case {
         wanted.matches(|axis| axes.get(axes::name(axis, std::slice::from_ref(self))))
     }
 
+    /// When it ends at the latest, ps: after its duration, or when its last flow is stopped. `None` if that is not known.
+    pub fn ends_by(&self) -> Option<Time> {
+        let ending = self.parts.iter().map(|part| &part.pattern).filter(|pattern| !pattern.is_endless());
+        let stops: Option<Vec<Time>> = ending.map(|pattern| pattern.stops_by).collect();
+        self.duration.into_iter().chain(stops.and_then(|all| all.into_iter().max())).min()
+    }
+
     /// A readable name: `xmp-2 permutation`, `opn permutation` if the path manager decides, `xmp-2 permutation
     /// queue-50` for a variant, `xmp-2 permutation load=0.5` on the axis of a list.
     pub fn label(&self) -> String {

@@ -17,8 +17,10 @@ pub(super) fn hint(
     let (path, text) = setting.split_once('=').map(|(path, text)| (path.trim(), text.trim()))?;
     let with_unit = || {
         let (_, example) = message.strip_prefix("a bare number")?.rsplit_once(", such as ")?;
-        let unit = example.trim_matches('"').trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-        Some(format!("`--set {path}={text}{unit}`"))
+        let example = example.trim_matches('"');
+        let unit = example.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let is_number = unit.len() < example.len();
+        is_number.then(|| format!("`--set {path}={text}{}`", unit_meant(text, unit)))
     };
     let a_list = || {
         let is_list = text.contains(',') && !text.starts_with(['[', '{', '"']);
@@ -37,6 +39,12 @@ pub(super) fn hint(
     };
     let keys = || is_unknown_key(message).then(|| KEYS.to_owned());
     with_unit().or_else(a_list).or_else(longer).or_else(keys)
+}
+
+/// The unit of a bare number, where an example has `unit`: nobody writes thousands of megabytes, or of gigabits per second.
+fn unit_meant<'a>(number: &str, unit: &'a str) -> &'a str {
+    let is_large = number.parse().is_ok_and(|number: f64| number >= 1000.0);
+    ["bps", "B"].into_iter().find(|base| is_large && unit.ends_with(base)).unwrap_or(unit)
 }
 
 /// The paths of the keys with this name, one table below the top; for named tables, in the first existing one.

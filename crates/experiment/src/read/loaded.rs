@@ -1,5 +1,6 @@
 //! An experiment that was read, and the location of errors in its file.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
@@ -41,6 +42,12 @@ pub struct Source {
 }
 
 impl Source {
+    /// Its name without a folder and an extension.
+    pub(crate) fn stem(&self) -> String {
+        let stem = Path::new(&self.name).file_stem().unwrap_or_default();
+        stem.to_string_lossy().into_owned()
+    }
+
     /// An error in the table at `keys`, which is laid over the experiment; messages name the table `name`.
     pub(crate) fn error_below(
         &self,

@@ -8,6 +8,7 @@ pub mod changes;
 pub mod files;
 pub mod flow_file;
 pub mod graph_file;
+mod host_file;
 mod loaded;
 pub mod owned;
 pub mod paper_networks;
@@ -104,6 +105,7 @@ pub(crate) fn load(
     // Read as it stands first: only the text knows its lines.
     let (experiment, _) = checked(&source.text, &meaning).map_err(|e| source.error(e, &meaning))?;
     let mut resolved = written_out(&source.text, &meaning).map_err(|e| source.error(e, &meaning))?;
+    resolved.entry("title").or_insert_with(|| source.stem().into());
     let (mut cuts, mut overrides) = (Vec::new(), Vec::new());
     if profile == Profile::Quick {
         let quick = experiment.profile.quick.clone();
@@ -184,6 +186,7 @@ impl Loaded {
             meaning,
         };
         graph_file::read(&mut loaded)?;
+        host_file::read(&mut loaded)?;
         Ok(loaded)
     }
 

@@ -5,6 +5,7 @@ pub mod declared;
 pub mod fabric;
 pub mod fidelity;
 pub mod host_balancer;
+pub mod host_cpu;
 pub mod host_names;
 pub mod link_events;
 pub mod links;
@@ -57,7 +58,8 @@ pub fn is_run(key: &str) -> bool {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// What it shows, in one line.
+    /// What it shows, in one line. Default: its file's name.
+    #[serde(default)]
     pub title: String,
     /// Where it comes from: the paper, and the place in it.
     #[serde(default)]

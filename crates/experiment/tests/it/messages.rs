@@ -69,3 +69,19 @@ fn a_cut_that_nothing_uses_is_not_told() {
     assert!(!cuts(&["workloads.permutation.rounds=3"], &[]).contains(&rounds));
     assert!(cuts(&["workloads.permutation.size=3MB"], &[]).contains(&rounds));
 }
+
+#[test]
+fn the_title_is_the_name_of_the_file_by_default() {
+    let text = table1();
+    let title = text.lines().find(|line| line.starts_with("title = ")).expect("it has one");
+    let text = text.replacen(title, "", 1);
+    let titled = |name: &str, settings: &[&str]| {
+        let source = Source { name: name.to_owned(), text: text.clone() };
+        let settings: Vec<String> = settings.iter().map(|s| (*s).to_owned()).collect();
+        let loaded = load(source, Profile::Quick, &settings).expect("valid");
+        assert_eq!(loaded.resolved["title"].as_str(), Some(&*loaded.experiment.title));
+        loaded.experiment.title
+    };
+    assert_eq!(titled("here/mine.toml", &[]), "mine");
+    assert_eq!(titled("here/mine.toml", &["title=another"]), "another");
+}

@@ -144,7 +144,10 @@ where
         let packets = case.bound_schemes.iter().map(|c| [c.transport.mss, c.transport.header]);
         let ideals = packets.map(|[mss, header]| ([mss, header], Ideals::new(empty, mss, header))).collect();
         progress.expected_bytes.store(if endless { 0 } else { expected }, Ordering::Relaxed);
-        progress.expected_ps.store(case.duration.unwrap_or(0), Ordering::Relaxed);
+        let ending = case.parts.iter().zip(&parts).filter(|(_, own)| !own.source.is_endless());
+        let flows = ending.map(|(part, _)| part.pattern.flow_counts.in_all).fold(0, u64::saturating_add);
+        progress.expected_flows.store(if endless { flows } else { 0 }, Ordering::Relaxed);
+        progress.expected_ps.store(case.ends_by().unwrap_or(0), Ordering::Relaxed);
         Self {
             case,
             seed,
@@ -376,7 +379,11 @@ where
     /// A flow has finished, or was stopped.
     fn remove(&mut self, record: &FlowRecord) -> Begun {
         let Live { begun, ideal, .. } = self.live.remove(&record.id).expect("a flow that was started");
-        self.parts[begun.part].names.remove(&begun.start.name);
+        let part = &mut self.parts[begun.part];
+        part.names.remove(&begun.start.name);
+        if !part.source.is_endless() {
+            self.progress.flows.fetch_add(1, Ordering::Relaxed);
+        }
         for observer in &mut self.observers {
             observer.flow_ended(&self.world, record.id);
         }

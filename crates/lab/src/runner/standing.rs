@@ -84,16 +84,17 @@ impl Watch {
     }
 }
 
-/// The progress of a replication, 0 to 1: by its bytes or by its time, whichever is further, because it ends with
-/// the first of the two. `None` if neither is known, or if it has not begun.
+/// The progress of a replication, 0 to 1: by its bytes, its flows or its time, whichever is furthest, because it ends with
+/// the first of them. `None` if none is known, or if it has not begun.
 pub(crate) fn share(p: &Progress) -> Option<f64> {
     // What is to be carried is a mean, and segments that were sent twice arrive twice.
     let part = |done: &AtomicU64, all: &AtomicU64| match all.load(Ordering::Relaxed) {
         0 => None,
         all => Some((done.load(Ordering::Relaxed) as f64 / all as f64).min(1.0)),
     };
-    let (bytes, time) = (part(&p.bytes, &p.expected_bytes), part(&p.now, &p.expected_ps));
-    bytes.into_iter().chain(time).reduce(f64::max)
+    let parts =
+        [part(&p.bytes, &p.expected_bytes), part(&p.flows, &p.expected_flows), part(&p.now, &p.expected_ps)];
+    parts.into_iter().flatten().reduce(f64::max)
 }
 
 #[cfg(test)]
@@ -111,6 +112,8 @@ mod tests {
             bytes: bytes.into(),
             expected_bytes: expected_bytes.into(),
             expected_ps: expected_ps.into(),
+            flows: 0.into(),
+            expected_flows: 0.into(),
             done: false.into(),
         }
     }
@@ -128,6 +131,8 @@ mod tests {
         ] {
             assert_eq!(share(&unit(of, 1)), wanted, "{of:?}");
         }
+        let by_flows = Progress { flows: 3.into(), expected_flows: 4.into(), ..unit([9, 0, 1, 2], 1) };
+        assert_eq!(share(&by_flows), Some(0.75));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use tempfile::TempDir;
 use tresse_experiment::{Loaded, Plan, Source};
-use tresse_lab::forecast::{forecast, work};
+use tresse_lab::forecast::{Forecast, forecast, work};
 use tresse_lab::judge::NotJudged;
 use tresse_lab::runner::run;
 use tresse_lab::{Options, Watch};
@@ -99,4 +99,36 @@ fn what_is_long_is_foretold_from_its_beginning() {
     // Four hosts at 1 Gbit/s: their packets on 2 to 4 links each, and as many ACKs at most.
     let most = 2000.0 * 4.0 * 1e9 / 8.0 / 1500.0 * 4.0 * 2.0;
     assert!((most / 10.0..most).contains(&told.packet_hops), "{told:?} {most}");
+}
+
+/// What is foretold with another workload, of LIA alone.
+fn told_of(workload: &str) -> Option<Forecast> {
+    let text = TWO.split("[schemes.dctcp]").next().expect("it begins").to_owned() + workload;
+    let (_, plan) = plan(Source { name: "t.toml".into(), text }, &[]);
+    forecast(&plan, &Options::default())
+}
+
+#[test]
+fn what_goes_on_beside_others_is_foretold_by_their_flows() {
+    let rounds = |rounds: u32| {
+        let parts = format!(
+            "[workloads.all.parts.incast]\npattern = 'incast'\nsize = '20kB'\nrounds = {rounds}\n\
+             [workloads.all.parts.rest]\npattern = 'random'\nsize = '1MB'\n"
+        );
+        told_of(&parts).expect("its incasts end").packet_hops
+    };
+    let ratio = rounds(80_000) / rounds(20_000);
+    assert!((2.0..8.0).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn flows_that_are_stopped_are_foretold_by_the_last_stop() {
+    let flows = |last: &str| {
+        let both = format!("{{ from = 0, to = 2, stop = '50s' }}, {{ from = 1, to = 3, stop = '{last}' }}");
+        told_of(&format!("[workloads.all]\npattern = 'flows'\nflow = [{both}]\n"))
+    };
+    let told = flows("100s").expect("both are stopped");
+    // A link of 1 Gbit/s for each, 4 links long, and an ACK for one or two packets.
+    let most = 2.0 * 100.0 * 1e9 / 8.0 / 1500.0 * 4.0 * 2.0;
+    assert!((most / 8.0..most).contains(&told.packet_hops), "{told:?} {most}");
 }

@@ -17,6 +17,10 @@ pub struct Progress {
     /// The average payload over all seeds that has to be carried, bytes; 0 before the replication begins, and if it
     /// ends at a fixed time.
     pub expected_bytes: AtomicU64,
+    /// Flows that have finished or were stopped, of those that `expected_flows` counts.
+    pub flows: AtomicU64,
+    /// How many flows it has besides those that go on as long as these do; 0 if `expected_bytes` is known.
+    pub expected_flows: AtomicU64,
     /// The latest time at which it ends, ps; 0 if unknown.
     pub expected_ps: AtomicU64,
     /// The replication has ended.
@@ -31,6 +35,8 @@ impl Progress {
             (&self.hops, &other.hops),
             (&self.bytes, &other.bytes),
             (&self.expected_bytes, &other.expected_bytes),
+            (&self.flows, &other.flows),
+            (&self.expected_flows, &other.expected_flows),
             (&self.expected_ps, &other.expected_ps),
         ];
         for (own, other) in pairs {

@@ -181,7 +181,7 @@ impl Rows {
             of_group(case, group).iter().map(value).collect()
         };
         for group in groups.keys() {
-            let of = format!("flows {group}");
+            let of = format!("group {group}");
             let rates = [own, other].map(|case| {
                 let value = |metrics: &&Metrics| Some(metrics.get("goodput_mean_bps")?.value());
                 of_group(case, group).iter().filter_map(value).collect::<Vec<f64>>()

@@ -88,7 +88,9 @@ impl Keys for Flows {
         };
         // A file of flows, or flows that all come to an end by themselves.
         let arrivals = self.flow.iter().all(|flow| flow.size.is_some() && flow.datagrams.is_none());
-        Ok(Pattern { arrivals, flows: self.flow, ..Pattern::of_tasks(tasks) })
+        let stops = self.flow.iter().map(|flow| flow.stop.filter(|_| flow.after.is_none()));
+        let stops_by = stops.collect::<Option<Vec<_>>>().and_then(|all| Some(all.into_iter().max()?.0));
+        Ok(Pattern { arrivals, stops_by, flows: self.flow, ..Pattern::of_tasks(tasks) })
     }
 }
 

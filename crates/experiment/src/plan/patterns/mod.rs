@@ -21,6 +21,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use tresse_fabric::Capacity;
+use tresse_units::Time;
 use tresse_workload::{Source, Tasks};
 
 use crate::plan::patterns::flows::Flow;
@@ -56,6 +57,8 @@ pub struct Pattern {
     pub(crate) datagrams: Option<u64>,
     /// How many flows it has.
     pub flow_counts: FlowCounts,
+    /// When the last of its flows is stopped at the latest, ps; `None` if some are not.
+    pub(crate) stops_by: Option<Time>,
     /// How many connections carry each of its transfers.
     pub(crate) connections: u32,
     /// Its flows, if each may have individual properties.
@@ -113,6 +116,7 @@ impl Pattern {
             offered: None,
             datagrams: None,
             flow_counts: FlowCounts::default(),
+            stops_by: None,
             connections: 1,
             flows: Vec::new(),
             notes: Vec::new(),
