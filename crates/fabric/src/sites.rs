@@ -76,6 +76,12 @@ impl Sites {
         }
     }
 
+    /// Packets may come to a host faster than its links carry them: where a core wakes up and then takes all that wait.
+    #[must_use]
+    pub fn with_bursts(self) -> Self {
+        Self { into_host: None, ..self }
+    }
+
     /// Whether there are several.
     pub fn are_several(&self) -> bool {
         self.count > 1

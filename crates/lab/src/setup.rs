@@ -66,6 +66,9 @@ pub(crate) fn cut(case: &Case, threads: usize) -> Result<Cut, Undivided> {
     if case.setting.options.shares_buffers() {
         return Err(Undivided::Pools);
     }
+    if case.setting.options.has_cores() {
+        return Err(Undivided::Cores);
+    }
     if reads_hops(case) {
         return Err(Undivided::Telemetry);
     }
@@ -89,6 +92,9 @@ pub enum Undivided {
     /// What is written into packets is kept outside of them.
     #[error("its switches write into packets")]
     Telemetry,
+    /// It is not known how many packets a host may receive within the lookahead.
+    #[error("its hosts' cores take packets in bursts")]
+    Cores,
     /// Ports of several parts may share one.
     #[error("its ports share buffers")]
     Pools,
@@ -112,8 +118,10 @@ pub fn fabric<P: Copy>(case: &Case, seed: u64) -> Fabric<P> {
     let longest = case.bound_schemes.iter().map(|c| c.routing.longest()).max().unwrap_or(0);
     // A switch chooses among its ports, or several of them share something.
     let whole_nodes = case.nodes().is_some() || !servers.is_empty();
-    let sites = Arc::new(Sites::new(&case.setting.fabric, whole_nodes));
-    let fabric = Fabric::new(&ports, longest, seed).with_sites(sites).with_queued_ports(&servers, &pools);
+    let sites = Sites::new(&case.setting.fabric, whole_nodes);
+    let sites = if case.setting.options.has_cores() { sites.with_bursts() } else { sites };
+    let fabric =
+        Fabric::new(&ports, longest, seed).with_sites(Arc::new(sites)).with_queued_ports(&servers, &pools);
     let fabric = match case.nodes() {
         Some(Routing::Nodes { balancing, .. }) => {
             fabric.with_forwarding(case.setting.fabric.network.clone(), *balancing, seed)

@@ -6,12 +6,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use tresse_fabric::{Fabric, FirstHop, Header, Ties, Timers};
+use tresse_fabric::{Fabric, FirstHop, Header, Ties, Timer, Timers};
 use tresse_transport::Wire;
-use tresse_units::{NEVER, Time};
+use tresse_units::Time;
 
 use crate::flow::SUBFLOW;
 use crate::part::Part;
+
+/// In the number of a timer: it is that of the fair port in the place that the other bits name.
+pub(crate) const FAIR: u32 = 1 << 31;
 
 /// In the list of ports: it is not fair.
 const PLAIN: u32 = u32::MAX;
@@ -29,6 +32,8 @@ pub(crate) struct FairQueues {
 #[derive(Debug)]
 struct FairPort {
     port: u32,
+    /// Its timer is set.
+    is_armed: bool,
     /// The subflows with packets, in the order of service.
     turn: VecDeque<Name>,
     /// Their packets.
@@ -65,7 +70,12 @@ impl FairQueues {
         self.places = vec![PLAIN; ports.iter().max().map_or(0, |&last| last as usize + 1)];
         for (&port, place) in ports.iter().zip(0..) {
             self.places[port as usize] = place;
-            self.ports.push(FairPort { port, turn: VecDeque::new(), queues: BTreeMap::new() });
+            self.ports.push(FairPort {
+                port,
+                is_armed: false,
+                turn: VecDeque::new(),
+                queues: BTreeMap::new(),
+            });
         }
     }
 
@@ -96,15 +106,26 @@ impl FairQueues {
         self.places.get(port as usize).filter(|&&place| place != PLAIN).map(|&place| place as usize)
     }
 
-    /// Serves the port in this place when its link is free. Ports have the last names of timers.
-    fn arm(&mut self, place: usize, time: Time) {
-        self.timers.set(place as u32, u64::MAX - u64::from(self.ports[place].port), time);
+    /// Removes the first timer, if it fires by `limit`: when, its rank, and the place of its port.
+    pub fn pop_until(&mut self, limit: Time) -> Option<(Time, u64, u32)> {
+        self.timers.pop_until(limit)
     }
 
-    /// Lets a packet of the subflow `name` of the half in `slot` wait, if other packets wait or its port's link is
-    /// busy. Returns how many bytes of the subflow then wait; `None` if this one may leave now.
-    fn push(&mut self, fabric: &mut Fabric<Wire>, name: Name, slot: u32, packet: Waiting) -> Option<u64> {
-        let place = self.place(packet.hop.port())?;
+    /// The port in this place.
+    pub fn port(&self, place: usize) -> u32 {
+        self.ports[place].port
+    }
+
+    /// Lets a packet of the subflow `name` of the half in `slot` wait in the port of this place, if other packets wait or
+    /// its link is busy. Returns how many bytes of the subflow then wait, and when to serve the port if its timer is not
+    /// set; `None` if the packet may leave now.
+    fn push(
+        &mut self,
+        fabric: &mut Fabric<Wire>,
+        place: usize,
+        (name, slot): (Name, u32),
+        packet: Waiting,
+    ) -> Option<(u64, Option<Time>)> {
         let own = &mut self.ports[place];
         let free_at = fabric.free_at(own.port, packet.header.bytes.into());
         if own.turn.is_empty() && free_at <= fabric.now() {
@@ -117,11 +138,7 @@ impl FairQueues {
         });
         queue.packets.push_back(packet);
         queue.bytes += u64::from(packet.header.bytes);
-        let waiting = queue.bytes;
-        if self.timers.time(place as u32) == NEVER {
-            self.arm(place, free_at);
-        }
-        Some(waiting)
+        Some((queue.bytes, (!own.is_armed).then_some(free_at)))
     }
 }
 
@@ -163,22 +180,46 @@ impl Part {
         let half = &mut self.sendings[slot as usize];
         let subflow = wire.subflow & SUBFLOW;
         let packet = Waiting { hop, header, wire };
-        let name = (half.id, subflow);
-        let Some(waiting) = self.fair_queues.push(&mut self.fabric, name, slot, packet) else { return false };
+        let owner = ((half.id, subflow), slot);
+        let Some(place) = self.fair_queues.place(hop.port()) else { return false };
+        let Some((waiting, time)) = self.fair_queues.push(&mut self.fabric, place, owner, packet) else {
+            return false;
+        };
         if waiting >= half.sender.port_limit(subflow as usize) {
             half.sender.hold(subflow as usize, true);
+        }
+        if let Some(time) = time {
+            self.arm_fair_port(place, time);
         }
         true
     }
 
-    /// The link of a fair port is free.
-    pub(crate) fn serve_in_turn(&mut self) {
-        let Some(place) = self.fair_queues.timers.pop() else { return };
-        let place = place as usize;
+    /// Serves the fair port in this place when its link is free. Ports have the last names of timers.
+    fn arm_fair_port(&mut self, place: usize, time: Time) {
+        let own = &mut self.fair_queues.ports[place];
+        own.is_armed = true;
+        let (port, name) = (own.port, u64::MAX - u64::from(own.port));
+        if time > self.by_sites_until {
+            return self.fair_queues.timers.set(place as u32, name, time);
+        }
+        let (rank, site) = (self.fabric.ties().timer(time, name), self.fabric.site_of_port(port));
+        self.fabric.push_timer(Timer { time, rank, number: FAIR | place as u32, site });
+    }
+
+    /// The link of a fair port whose timer comes first is free.
+    pub(crate) fn serve_first_in_turn(&mut self) {
+        if let Some(place) = self.fair_queues.timers.pop() {
+            self.serve_in_turn(place as usize);
+        }
+    }
+
+    /// The link of the fair port in this place is free.
+    pub(crate) fn serve_in_turn(&mut self, place: usize) {
+        self.fair_queues.ports[place].is_armed = false;
         while let Some(bytes) = self.fair_queues.ports[place].next_bytes() {
             let free_at = self.fabric.free_at(self.fair_queues.ports[place].port, bytes);
             if free_at > self.fabric.now() {
-                return self.fair_queues.arm(place, free_at);
+                return self.arm_fair_port(place, free_at);
             }
             let Some(((id, subflow), slot, packet, left)) = self.fair_queues.ports[place].pop() else {
                 return;

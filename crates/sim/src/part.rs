@@ -6,7 +6,7 @@ use tresse_path_manager::Memories;
 use tresse_transport::{Body, Receiver, Wire};
 use tresse_units::{NEVER, Time};
 
-use crate::fair_queue::FairQueues;
+use crate::fair_queue::{FAIR, FairQueues};
 use crate::flow::{Duties, Receiving, SUBFLOW, SUBFLOW_BITS, Sending, WayBack};
 use crate::path_management::SentPackets;
 use crate::recorder::Recorder;
@@ -166,18 +166,23 @@ impl Part {
 
     /// Whether windows are gone through site by site, where no message ends.
     fn goes_by_sites(&self) -> bool {
-        self.fabric.goes_by_sites() && self.fair_queues.is_empty() && !self.recorder.is_on()
+        self.fabric.goes_by_sites() && !self.recorder.is_on()
     }
 
     /// Goes through the window that ends at `end`, or its beginning until then, site by site.
     fn advance_by_sites(&mut self, end: Time) {
-        let Self { timers, sendings, receivings, .. } = self;
+        let Self { timers, fair_queues, sendings, receivings, fabric, .. } = self;
+        let mut fair = Vec::new();
+        while let Some((time, rank, place)) = fair_queues.pop_until(end) {
+            let site = fabric.site_of_port(fair_queues.port(place as usize));
+            fair.push(Timer { time, rank, number: FAIR | place, site });
+        }
         let due = std::iter::from_fn(|| timers.pop_until(end)).map(|(time, rank, number)| {
             let slot = ((number / 2) >> SUBFLOW_BITS) as usize;
             let site = if number % 2 == RETRANSMISSION { sendings[slot].site } else { receivings[slot].site };
             Timer { time, rank, number, site }
         });
-        self.fabric.open_window(end, due);
+        self.fabric.open_window(end, due.chain(fair));
         self.by_sites_until = end;
         loop {
             let halves = PacketEnds { sendings: &self.sendings, receivings: &self.receivings };
@@ -189,6 +194,7 @@ impl Part {
                         "no message ends in a window that is gone through site by site"
                     );
                 }
+                Some(Happening::Timer(number @ FAIR..)) => self.serve_in_turn((number & !FAIR) as usize),
                 Some(Happening::Timer(number)) => self.fire_if_due(number),
                 None => break,
             }
@@ -374,7 +380,7 @@ impl Part {
 
     pub fn handle_timer(&mut self) {
         if !self.fair_queues.is_empty() && self.first_timer() == self.fair_queues.first() {
-            return self.serve_in_turn();
+            return self.serve_first_in_turn();
         }
         if let Some(timer) = self.timers.pop() {
             self.fire(timer);

@@ -119,6 +119,11 @@ impl PortOptions {
         self.classes.len().max(1)
     }
 
+    /// Whether a host's core takes time for what it receives.
+    pub fn has_cores(&self) -> bool {
+        self.cores[1] != Service::NONE
+    }
+
     /// Whether the ports of a switch share a buffer.
     pub fn shares_buffers(&self) -> bool {
         self.pool.is_some()

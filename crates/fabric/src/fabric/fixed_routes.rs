@@ -31,7 +31,7 @@ impl<P: Copy> Fabric<P> {
             }
             header.set_ecn(ecn);
             let time = port.let_in(self.now, header.bytes());
-            port.processed(time)
+            port.processed(time, header.bytes())
         } else {
             port.let_in(self.now, header.bytes())
         };

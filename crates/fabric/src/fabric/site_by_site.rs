@@ -37,6 +37,11 @@ impl<P: Copy> Fabric<P> {
         self.sites.of_host(host)
     }
 
+    /// The site of a host's port.
+    pub fn site_of_port(&self, port: u32) -> u32 {
+        self.sites.own[port as usize]
+    }
+
     /// Packets of at least `bytes`, but for the last one, that may arrive at a host within a window.
     pub fn within_reach(&self, bytes: u32) -> u32 {
         self.sites.within_reach(bytes)
