@@ -20,7 +20,7 @@ def test_a_check_is_that_of_the_command(tmp_path: Path) -> None:
     theirs = json.loads(command("check", str(tmp_path / "small.toml"), "--set", "fabric.mark=30pkt", "--json").stdout)
     own = tresse.check(SMALL, set={"fabric.mark": "30pkt"})
     assert own["networks"] == theirs["networks"]
-    assert own["work"] == theirs["work"] == {"cases": 2, "seeds": 1, "flows": 32, "simulated_s": None}
+    assert own["work"] == theirs["work"] == {"cases": 2, "seeds": 1, "most_seeds": 1, "flows": 32, "simulated_s": None}
     assert own["forecast"]["packet_hops"] > 0
     assert tresse.check(SMALL, only={"scheme": "xmp"})["cases"] == 1
     with pytest.raises(tresse.TresseError, match="unknown key `queu`; did you mean `queue`"):

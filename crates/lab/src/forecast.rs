@@ -128,8 +128,9 @@ fn begin(case: &Case, options: &Options, after: Duration) -> Option<Begun> {
                 outcome.ok().map(|Ok(outcome)| outcome)
             }
         });
-        // Not the time that it takes to build the network: that of a long run is hardly longer.
-        let (mut start, mut share) = (clock(), None);
+        // Building the network takes as long for a long case as for a short one.
+        let begun = clock();
+        let (mut start, mut share) = (begun, None);
         while has_ended.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
             if progress.hops.load(Ordering::Relaxed) == 0 {
                 start = clock();
@@ -143,7 +144,8 @@ fn begin(case: &Case, options: &Options, after: Duration) -> Option<Begun> {
         let outcome = worker.join().ok()??;
         let share = if outcome.complete { 1.0 } else { share? };
         let hops = if outcome.complete { outcome.hops as f64 } else { hops };
-        Some(Begun { hops: hops / share, seconds: tried / share, tried })
+        let built = (start - begun).as_secs_f64();
+        Some(Begun { hops: hops / share, seconds: built + tried / share, tried: built + tried })
     })
 }
 

@@ -57,7 +57,7 @@ pub struct AttachArgs {
 pub struct DetachArgs {
     /// The controller as `attach` was given it (a name, or a C file), or its name in the kernel
     controller: String,
-    /// Give CUBIC, or else Reno, to namespaces that still have it as their default; take it from a testbed that runs
+    /// Give CUBIC, or else Reno, to namespaces whose default it is, and take it from a testbed
     #[arg(long)]
     force: bool,
     /// Print one JSON object
