@@ -200,13 +200,13 @@ CaseMetric: TypeAlias = str | Literal[
     "retransmissions_pkts", "drops_pkts", "lost_pkts", "marks_pkts", "trims_pkts", "pauses", "paused_s",
     "headroom_drops_pkts", "share_moves", "path_shifts", "tuned_flows", "mark_cuts", "rtt_mean_s",
     "rtt_p50_s", "rtt_p90_s", "rtt_p99_s", "rtt_max_s", "convergence_mean_s", "convergence_max_s",
-    "unconverged", "recovery_time_mean_s", "recovery_time_max_s", "unrecovered", "flow_recovery_time_max_s",
-    "unrecovered_flows", "utilisation_mean_ratio", "utilisation_min_ratio", "utilisation_p10_ratio",
-    "utilisation_p50_ratio", "utilisation_p90_ratio", "utilisation_max_ratio", "queue_mean_pkts",
-    "queue_p50_pkts", "queue_p99_pkts", "queue_max_pkts", "sharing_flows", "terminated_flows",
-    "sharing_precision_ratio", "sharing_recall_ratio", "sharing_f_ratio", "jobs", "jct_mean_s", "jct_p50_s",
-    "jct_p99_s", "jct_max_s", "job_deadline_miss_ratio", "offered_bisection_ratio", "offered_access_ratio",
-    "simulated_s", "packet_hops"
+    "unconverged", "convergences", "recovery_time_mean_s", "recovery_time_max_s", "unrecovered",
+    "flow_recovery_time_max_s", "unrecovered_flows", "utilisation_mean_ratio", "utilisation_min_ratio",
+    "utilisation_p10_ratio", "utilisation_p50_ratio", "utilisation_p90_ratio", "utilisation_max_ratio",
+    "queue_mean_pkts", "queue_p50_pkts", "queue_p99_pkts", "queue_max_pkts", "sharing_flows",
+    "terminated_flows", "sharing_precision_ratio", "sharing_recall_ratio", "sharing_f_ratio", "jobs",
+    "jct_mean_s", "jct_p50_s", "jct_p99_s", "jct_max_s", "job_deadline_miss_ratio", "offered_bisection_ratio",
+    "offered_access_ratio", "simulated_s", "packet_hops"
 ]
 
 Fidelity: TypeAlias = Literal["packets", "rounds"]
