@@ -236,6 +236,12 @@ Rto: TypeAlias = Literal["rfc6298", "linux"]
 - `linux`: srtt + the larger of 4 rttvar and `rto_min`, as Linux.
 """
 
+TimeoutCut: TypeAlias = Literal["restart", "as-loss"]
+"""What a retransmission timeout does to the window.
+- `restart`: One packet, then slow start, as TCP.
+- `as-loss`: The same as three duplicate ACKs: the controller's answer to a loss, which may be none.
+"""
+
 Recovery: TypeAlias = Literal["go-back-n", "reno", "reno-once", "newreno", "sack", "rack"]
 """How losses are repaired.
 - `go-back-n`: No fast retransmit: every loss waits for the timeout.
@@ -1534,6 +1540,9 @@ class Transport(Keys):
 
     rto_max: Duration | None = None
     """The largest timeout."""
+
+    timeout: TimeoutCut | None = None
+    """What a timeout does to the window: `restart` with one packet, or the same `as-loss`."""
 
     recovery: Recovery | None = None
     """How losses are repaired."""
