@@ -79,7 +79,7 @@ fn a_statistic_of_a_minority_decides_nothing() {
     }
     let of_one = "metric = \"fct_mean_s\"\nof = { scheme = \"xmp\" }\nabove = 1.0";
     let mut case = measured("xmp-2 permutation", "fct_mean_s", &[2.0]);
-    (case["metrics"]["unfinished_flows"], case["metrics"]["flows"]) = (3.into(), 4.into());
+    (case["metrics"]["unfinished_flows"], case["metrics"]["flows"]) = (json!(3), json!(4));
     assert_eq!(claim(of_one, &[case]).expect("it was run").verdict, Inconclusive);
 }
 
