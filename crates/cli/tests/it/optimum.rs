@@ -294,7 +294,7 @@ fn an_application_limits_its_flow_at_the_optimum() {
     let dir = TempDir::new().expect("a temporary folder");
     let only = ["--only", "scheme=weighted", "--only", "variant=both-100"];
     let set = ["--set", "fabric.links=[]", "--set", "fabric.delay=50ms"];
-    let case = json(&dir, &[&["optimum", "holnet/table4.1"], &only[..], &set].concat())["cases"][0].clone();
+    let case = json(&dir, &[&["optimum", "holnet/table4.1"][..], &only, &set].concat())["cases"][0].clone();
     let rates = case["optimum"]["rates"].as_array().expect("a row for each flow");
     let mbps: Vec<f64> = rates
         .iter()
