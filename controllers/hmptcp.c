@@ -25,13 +25,13 @@
 #include "weights.h"
 #include "window.h"
 
-#define PARAMETERS(P) PLACE_PARAMETERS(P)
+#define PARAMETERS(P) PLACE_PARAMETERS(P, "1/m for m subflows")
 DECLARE_PARAMETERS
 
 static u64 increase(const struct subflow *s)
 {
 	u64 equal = semicoupled_increase(s);
-	u64 weighted = weighted_increase(s, WEIGHT_BY_PLACE(s));
+	u64 weighted = weighted_increase(s, WEIGHT_BY_PLACE(s, WEIGHT_COUNT));
 
 	return weighted > equal ? weighted : equal;
 }
@@ -42,5 +42,5 @@ CONTROLLER(hmptcp,
 	WITH_PARAMETERS,
 	MAXIMISES({ .source = "THESIS (4.3)-(4.5)",
 		    .caveat = "The larger of two increases; §6 leaves a NUM-optimal hybrid to future work." }),
-	FOLLOWS({ .growth = GROWTH_LARGER, .weights = PLACE_WEIGHTS }),
+	FOLLOWS({ .growth = GROWTH_LARGER, .weights = { PLACE_WEIGHTS, .rule = NUMBER(WEIGHT_COUNT) } }),
 	COUPLED_WINDOW);

@@ -50,8 +50,8 @@
  * EXCEPTION to the contract (CoS): `grow` may lower the window; eq. (2.14) does so if x >= Theta.
  *
  * Deviations:
- *   - after a timeout the host restarts from one packet, as it always does; the threshold of that slow
- *     start is the cut that three duplicate ACKs would have made.
+ *   - after a timeout the host restarts from one packet; the threshold of that slow start is the cut that
+ *     three duplicate ACKs would have made. With `timeout = "as-loss"` (simulator) that is the window.
  *   - a delivered packet adds or takes at most one packet, slow start's pace; r_max could demand more.
  *   - without an RTT sample there is no rate, so growth and cut are Reno's.
  * An increase is exact to 1e-6.

@@ -21,7 +21,7 @@
  * EXCEPTION to the contract (CoS): `grow` may lower the window; eq. (2.14) does so if x >= Theta.
  *
  * Deviations:
- *   - after a timeout the host restarts from one packet, as it always does.
+ *   - after a timeout the host restarts from one packet, unless it has `timeout = "as-loss"` (simulator).
  *   - a delivered packet adds or takes at most one packet, slow start's pace; r_max could demand more.
  *   - a subflow without an RTT sample grows and cuts as in Reno.
  * An increase is exact to 1e-5 for RTTs between 5 us and 1 s.

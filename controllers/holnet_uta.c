@@ -38,7 +38,7 @@
  *     ACK that finds it. Without a loss the first threshold would never be reached, and a window that
  *     doubles whenever the next hop is silent would oscillate forever. Such a CAP lasts until local
  *     congestion or a timeout, even if the window falls below the threshold.
- *   - after a timeout the host restarts from one packet, as it always does, up to the former window.
+ *   - after a timeout the host restarts from one packet, up to the former window (not with `timeout = "as-loss"`).
  *   - a delivered packet adds or takes at most one packet, slow start's pace; r_max or an omega above 1
  *     could demand more.
  *   - without an RTT sample r is 1.

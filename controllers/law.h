@@ -98,7 +98,7 @@ enum law_kind {
 	/* The sliding modes of HOLNET, for the utility, weight and bounds of MAXIMISES: */
 	LAW_SLIDING_ALPHA_FAIR, /* dx/dt = g x^alpha (r (1 - cg) - exp(-U')) a round (THESIS (2.19)) */
 	LAW_SLIDING_LOG,        /* dx/dt = x/2 (1 - cg - exp(-2/(T y))) a round (THESIS (2.20)) */
-	LAW_SLIDING_TCP,        /* dw/dt = (1 + gain w/2) (r (1 - cg) - exp(-U')) a round (THESIS (2.25)) */
+	LAW_SLIDING_TCP,        /* dw/dt = (1 + c w/2) (r (1 - cg) - exp(-U')) a round, c of MAXIMISES (THESIS (2.25)) */
 };
 
 /* Packets that a round without a signal adds. */
@@ -115,7 +115,7 @@ enum growth {
 
 /* Packets that a signal takes. */
 enum cut {
-	CUT_PART,     /* cut w/divisor */
+	CUT_PART,     /* cut cuts w/divisor */
 	CUT_BALANCED, /* w/2 min(a, 3/2), a = max(x)/x (Peng et al. 2016) */
 	CUT_MARKED,   /* w alpha/2, alpha the mean part of marked packets with gain g (RFC 8257) */
 };
@@ -130,7 +130,8 @@ struct fluid_law {
 	u32 kind, growth, cutting, answers;
 	struct by_path weights;       /* of GROWTH_SEPARATE and GROWTH_LARGER */
 	struct quantity cut, divisor; /* of CUT_PART: 1 and 2 */
-	struct quantity gain;         /* g of CUT_MARKED; g of a sliding mode at rate `.reference`, or its gamma */
+	struct by_path cuts;          /* of CUT_PART: another factor of a path's cut */
+	struct quantity gain;         /* g of CUT_MARKED; g of LAW_SLIDING_ALPHA_FAIR at rate `.reference` */
 	struct quantity r_max, r_min; /* r of a sliding mode outside of the bounds (THESIS (2.14)): 3 and 0.1 */
 	u32 tolerance; /* by how much the code's mean rate may differ from the law's, 1/1000; 0: 200 */
 };

@@ -7,6 +7,7 @@
 #ifndef TRESSE_WEIGHTS_H
 #define TRESSE_WEIGHTS_H
 
+#include "by_place.h"
 #include "controller.h"
 
 /* A weight of 1; weights are in Q48. */
@@ -18,15 +19,15 @@ enum weight_rule { WEIGHT_ROOT = 1, WEIGHT_COUNT, WEIGHT_SQUARE };
 #define RULE_PARAMETER(P, initial)                                             \
 	P(rule, initial, 1, 3, "", "weight of each of m subflows; 1: 1/sqrt(m), 2: 1/m, 3: 1/m^2")
 
-#define PLACE_PARAMETERS(P)                                                    \
-	P(omega_0, 0, 0, 1000, "1/1000", "weight of the first subflow; 0: 1/m for m subflows") \
-	P(omega_1, 0, 0, 1000, "1/1000", "weight of the second subflow; 0: 1/m")  \
-	P(omega_2, 0, 0, 1000, "1/1000", "weight of the third subflow; 0: 1/m")   \
-	P(omega_3, 0, 0, 1000, "1/1000", "weight of the fourth subflow; 0: 1/m, as for all later ones")
+/* A weight for each of the first four subflows; `other` is what 0 means. */
+#define PLACE_PARAMETERS(P, other)                                             \
+	P(omega_0, 0, 0, 1000, "1/1000", "weight of the first subflow; 0: " other) \
+	P(omega_1, 0, 0, 1000, "1/1000", "weight of the second subflow; 0: " other) \
+	P(omega_2, 0, 0, 1000, "1/1000", "weight of the third subflow; 0: " other) \
+	P(omega_3, 0, 0, 1000, "1/1000", "weight of the fourth subflow; 0: " other ", as for all later ones")
 
-/* The weights of PLACE_PARAMETERS for MAXIMISES and FOLLOWS. */
-#define PLACE_WEIGHTS                                                          \
-	{ .places = { "omega_0", "omega_1", "omega_2", "omega_3" }, .rule = NUMBER(WEIGHT_COUNT) }
+/* Their names for MAXIMISES and FOLLOWS. */
+#define PLACE_WEIGHTS .places = { "omega_0", "omega_1", "omega_2", "omega_3" }
 
 #define WEIGHT_CAVEAT                                                          \
 	"(3.15) approximates for large windows. Rates are proportional to ω if all flows at a link lose at " \
@@ -61,17 +62,12 @@ static inline u64 weight_of(u64 thousandths)
 	return ((thousandths << 48) + 999) / 1000;
 }
 
-/* The weight of the subflow's place, if it is given, else 1/m; of PLACE_PARAMETERS. */
-#define WEIGHT_BY_PLACE(s)                                                     \
-	weight_by_place(s, PARAMETER(s, omega_0), PARAMETER(s, omega_1),       \
-			PARAMETER(s, omega_2), PARAMETER(s, omega_3))
+/* The weight of the subflow's place, if it is given, else by `rule`; of PLACE_PARAMETERS. */
+#define WEIGHT_BY_PLACE(s, rule) given_weight(s, BY_PLACE(s, omega, 0), rule)
 
-static inline u64 weight_by_place(const struct subflow *s, u64 first, u64 second, u64 third, u64 fourth)
+static inline u64 given_weight(const struct subflow *s, u64 given, u64 rule)
 {
-	u32 place = place_of(s);
-	u64 given = place == 0 ? first : place == 1 ? second : place == 2 ? third : place == 3 ? fourth : 0;
-
-	return given ? weight_of(given) : weight_by_rule(s, WEIGHT_COUNT);
+	return given ? weight_of(given) : weight_by_rule(s, rule);
 }
 
 /* omega / w for one packet, Q48; rounded up, and with a weight of 1 exactly Reno's. */

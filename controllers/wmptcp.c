@@ -19,19 +19,19 @@
 #include "weights.h"
 #include "window.h"
 
-#define PARAMETERS(P) PLACE_PARAMETERS(P)
+#define PARAMETERS(P) PLACE_PARAMETERS(P, "1/m for m subflows")
 DECLARE_PARAMETERS
 
 static u64 increase(const struct subflow *s)
 {
-	return weighted_increase(s, WEIGHT_BY_PLACE(s));
+	return weighted_increase(s, WEIGHT_BY_PLACE(s, WEIGHT_COUNT));
 }
 
 CONTROLLER(wmptcp,
 	.title = "WMPTCP: TCPs with given weights, so that a path's price can count",
 	.source = "THESIS (4.2)",
 	WITH_PARAMETERS,
-	MAXIMISES({ .utility = UTILITY_TCP, .coefficients = PLACE_WEIGHTS,
+	MAXIMISES({ .utility = UTILITY_TCP, .coefficients = { PLACE_WEIGHTS, .rule = NUMBER(WEIGHT_COUNT) },
 		    .standing = STANDING_CLAIMED, .source = "THESIS (4.2), as (3.17)", .caveat = WEIGHT_CAVEAT }),
-	FOLLOWS({ .growth = GROWTH_SEPARATE, .weights = PLACE_WEIGHTS }),
+	FOLLOWS({ .growth = GROWTH_SEPARATE, .weights = { PLACE_WEIGHTS, .rule = NUMBER(WEIGHT_COUNT) } }),
 	COUPLED_WINDOW);

@@ -200,13 +200,13 @@ CaseMetric: TypeAlias = str | Literal[
     "retransmissions_pkts", "drops_pkts", "lost_pkts", "marks_pkts", "trims_pkts", "pauses", "paused_s",
     "headroom_drops_pkts", "share_moves", "path_shifts", "tuned_flows", "mark_cuts", "rtt_mean_s",
     "rtt_p50_s", "rtt_p90_s", "rtt_p99_s", "rtt_max_s", "convergence_mean_s", "convergence_max_s",
-    "unconverged", "recovery_time_mean_s", "recovery_time_max_s", "unrecovered", "flow_recovery_time_max_s",
-    "unrecovered_flows", "utilisation_mean_ratio", "utilisation_min_ratio", "utilisation_p10_ratio",
-    "utilisation_p50_ratio", "utilisation_p90_ratio", "utilisation_max_ratio", "queue_mean_pkts",
-    "queue_p50_pkts", "queue_p99_pkts", "queue_max_pkts", "sharing_flows", "terminated_flows",
-    "sharing_precision_ratio", "sharing_recall_ratio", "sharing_f_ratio", "jobs", "jct_mean_s", "jct_p50_s",
-    "jct_p99_s", "jct_max_s", "job_deadline_miss_ratio", "offered_bisection_ratio", "offered_access_ratio",
-    "simulated_s", "packet_hops"
+    "unconverged", "convergences", "recovery_time_mean_s", "recovery_time_max_s", "unrecovered",
+    "flow_recovery_time_max_s", "unrecovered_flows", "utilisation_mean_ratio", "utilisation_min_ratio",
+    "utilisation_p10_ratio", "utilisation_p50_ratio", "utilisation_p90_ratio", "utilisation_max_ratio",
+    "queue_mean_pkts", "queue_p50_pkts", "queue_p99_pkts", "queue_max_pkts", "sharing_flows",
+    "terminated_flows", "sharing_precision_ratio", "sharing_recall_ratio", "sharing_f_ratio", "jobs",
+    "jct_mean_s", "jct_p50_s", "jct_p99_s", "jct_max_s", "job_deadline_miss_ratio", "offered_bisection_ratio",
+    "offered_access_ratio", "simulated_s", "packet_hops"
 ]
 
 Fidelity: TypeAlias = Literal["packets", "rounds"]
@@ -234,6 +234,12 @@ Rto: TypeAlias = Literal["rfc6298", "linux"]
 """How the retransmission timeout follows from the RTT.
 - `rfc6298`: The larger of srtt + 4 rttvar and `rto_min` (RFC 6298).
 - `linux`: srtt + the larger of 4 rttvar and `rto_min`, as Linux.
+"""
+
+TimeoutCut: TypeAlias = Literal["restart", "as-loss"]
+"""What a retransmission timeout does to the window.
+- `restart`: One packet, then slow start, as TCP.
+- `as-loss`: The same as three duplicate ACKs: the controller's answer to a loss, which may be none.
 """
 
 Recovery: TypeAlias = Literal["go-back-n", "reno", "reno-once", "newreno", "sack", "rack"]
@@ -1534,6 +1540,9 @@ class Transport(Keys):
 
     rto_max: Duration | None = None
     """The largest timeout."""
+
+    timeout: TimeoutCut | None = None
+    """What a timeout does to the window: `restart` with one packet, or the same `as-loss`."""
 
     recovery: Recovery | None = None
     """How losses are repaired."""

@@ -175,4 +175,27 @@ impl Objective {
         }
         flow
     }
+
+    /// A flow with this objective whose packets may take any of `paths`, whatever subflow they belong to: its paths are
+    /// one resource, divided as is best for all flows. `None` if it has subflows that count separately, or differently.
+    pub fn spread_flow(
+        &self,
+        name: impl Into<String>,
+        paths: impl IntoIterator<Item = Vec<usize>>,
+    ) -> Option<Flow> {
+        let (&coefficient, others) = self.coefficients.split_first()?;
+        if others.iter().any(|other| *other != coefficient) {
+            return None;
+        }
+        let mut flow = Flow::new(name, self.utility, paths);
+        (flow.min_rate, flow.max_rate) = self.limits;
+        flow.weight = self.weight;
+        match self.pooling {
+            Pooling::Pooled => flow.paths.iter_mut().for_each(|path| path.coefficient = coefficient),
+            // c U(x), and there is one x.
+            Pooling::Separate if others.is_empty() => flow.weight *= coefficient,
+            Pooling::Separate => return None,
+        }
+        Some(flow)
+    }
 }

@@ -83,6 +83,18 @@ impl Flow {
         }
     }
 
+    /// The same flow, of whose paths an application fills at most `rate` together; `None` if each path has bounds of its
+    /// own.
+    pub fn limited(self, rate: f64) -> Option<Self> {
+        let free = self.min_rate == 0.0 && self.max_rate == f64::INFINITY;
+        (free || self.bounded == Bounded::Total).then(|| Self {
+            min_rate: self.min_rate.min(rate),
+            max_rate: self.max_rate.min(rate),
+            bounded: Bounded::Total,
+            ..self
+        })
+    }
+
     /// The rates that the limits bound, for rates by path.
     pub(crate) fn bounded_rates(&self, rates: &[f64]) -> Vec<f64> {
         match self.bounded {

@@ -71,6 +71,16 @@ pub enum Rto {
     Linux,
 }
 
+/// What a retransmission timeout does to the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeoutCut {
+    /// One packet, and slow start up to what the controller answers a loss with (RFC 5681 §3.1, Linux).
+    Restart,
+    /// What three duplicate ACKs do: the controller's answer to a loss is the window, and the controller hears of no
+    /// timeout. If it answers no losses, the window stays (THESIS §2.4.1, §2.5, §3.4).
+    AsLoss,
+}
+
 /// When a connection's further subflows begin their handshakes, counted from the first one's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Join {
@@ -233,6 +243,8 @@ pub struct Config {
     pub rto_initial: Time,
     /// The largest timeout, even after back-off.
     pub rto_max: Time,
+    /// What a timeout does to the window.
+    pub timeout_cut: TimeoutCut,
     /// Added to the timeouts of probes and of the reordering window, which are RACK-TLP's: two ticks of
     /// the clock in Linux (`TCP_TIMEOUT_MIN`), nothing in RFC 8985.
     pub timer_slack: Time,
@@ -294,6 +306,7 @@ impl Default for Config {
             rto_min: 200 * MILLISECOND,
             rto_initial: SECOND,
             rto_max: 60 * SECOND,
+            timeout_cut: TimeoutCut::Restart,
             timer_slack: 0,
             recovery: Recovery::NewReno,
             reduction: Reduction::Immediate,

@@ -22,7 +22,7 @@ mod wire;
 
 pub use config::{
     Blocked, BufferRule, Config, DelayedAck, Echo, Gro, Join, Plb, ReceiveBuffer, Recovery, Reduction, Rto,
-    Scheduler,
+    Scheduler, TimeoutCut,
 };
 pub use counters::Counters;
 pub use message::Incoming;

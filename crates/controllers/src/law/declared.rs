@@ -131,6 +131,7 @@ pub(super) fn follows(raw: &RawLaw) -> Follows {
         weights: ByPath::of(&raw.weights),
         cut: Quantity::of(&raw.cut),
         divisor: Quantity::of(&raw.divisor),
+        cuts: ByPath::of(&raw.cuts),
         gain: Quantity::of(&raw.gain),
         r_max: Quantity::of(&raw.r_max),
         r_min: Quantity::of(&raw.r_min),
@@ -196,6 +197,7 @@ pub(super) fn check_law(raw: &RawLaw, known: &[&str]) -> Result<(), String> {
     check_word::<CutKind>("cutting", raw.cutting)?;
     check_word::<Answers>("answers", raw.answers)?;
     check_by_path("weights", &raw.weights, known)?;
+    check_by_path("cuts", &raw.cuts, known)?;
     let quantities = [
         ("cut", &raw.cut),
         ("divisor", &raw.divisor),

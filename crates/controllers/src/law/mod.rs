@@ -230,7 +230,9 @@ pub struct Follows {
     pub cut: Quantity,
     /// Its divisor.
     pub divisor: Quantity,
-    /// The gain of the mean of marks, or of a sliding mode.
+    /// Another factor of a path's cut.
+    pub cuts: ByPath,
+    /// The gain of the mean of marks, or of the alpha-fair sliding mode.
     pub gain: Quantity,
     /// r below the least rate.
     pub r_max: Quantity,

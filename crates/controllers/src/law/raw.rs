@@ -56,6 +56,7 @@ pub struct RawLaw {
     pub weights: RawByPath,
     pub cut: RawQuantity,
     pub divisor: RawQuantity,
+    pub cuts: RawByPath,
     pub gain: RawQuantity,
     pub r_max: RawQuantity,
     pub r_min: RawQuantity,

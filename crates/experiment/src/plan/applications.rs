@@ -20,6 +20,14 @@ pub enum App {
 }
 
 impl App {
+    /// The most that it writes, bit/s of payload.
+    pub fn most(&self) -> u64 {
+        match self {
+            Self::Constant(rate) => *rate,
+            Self::Adaptive { levels, .. } => levels[levels.len() - 1],
+        }
+    }
+
     /// From the keys of a file.
     ///
     /// # Errors

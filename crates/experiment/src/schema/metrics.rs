@@ -24,8 +24,19 @@ pub struct MetricRow {
     /// How it follows from a column of `flows.parquet`, over flows that have a value there; `None` if it has code of
     /// its own.
     pub value: Option<(Summary, &'static str)>,
+    /// If it is only of those that finished, converged and so on: what counts the others.
+    pub left_out: Option<LeftOut>,
     /// Its place in a table of results whose experiment names no metrics; `None` if it is not shown there.
     pub shown: Option<Shown>,
+}
+
+/// What counts those that a metric leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The metric that counts those left out.
+    pub left_out: &'static str,
+    /// The metric that counts all, those left out among them.
+    pub all: &'static str,
 }
 
 /// The values that a metric can have.
@@ -125,7 +136,7 @@ impl MetricRow {
             b"bit/s" | b"s" => Domain::Positive,
             _ => Domain::FromZero,
         };
-        Self { name, unit, of, meaning, domain, is_total: false, value: None, shown: None }
+        Self { name, unit, of, meaning, domain, is_total: false, value: None, left_out: None, shown: None }
     }
 
     /// It has these values, and not those that its unit suggests: a rate or a time is positive, all else from zero.
@@ -141,6 +152,11 @@ impl MetricRow {
     /// It is this summary of a column of `flows.parquet`.
     const fn is(self, summary: Summary, column: &'static str) -> Self {
         Self { value: Some((summary, column)), ..self }
+    }
+
+    /// It is of those of `all` that `left_out` does not count.
+    const fn without(self, left_out: &'static str, all: &'static str) -> Self {
+        Self { left_out: Some(LeftOut { left_out, all }), ..self }
     }
 
     /// It is shown, at this place among those of its kind.
@@ -208,13 +224,13 @@ pub const METRICS: &[MetricRow] = rows! {
     Flows "goodput_max_bps" "bit/s" "the highest" .is(Summary::Percentile(100), "goodput_bps");
     Flows "goodput_total_bps" "bit/s" "the sum over all flows: a rate of the network only if they were all active at the same time" .total();
     Flows "jain_ratio" "" "Jain's index of these rates, (Σx)² / (n Σx²): 1 if all are equal, 1/n if one flow has everything" .within(Domain::Share);
-    Flows "fct_mean_s" "s" "flow completion time, from a flow's start to the arrival of its last byte, the mean" .compared(Kind::Completion, 0);
-    Flows "fct_p50_s" "s" "at least half of the flows took no longer" .shown(Kind::Completion, 1);
-    Flows "fct_p99_s" "s" "at least 99 % of the flows took no longer" .compared(Kind::Completion, 2);
-    Flows "fct_max_s" "s" "the slowest flow";
-    Flows "slowdown_mean_ratio" "" "completion time over the ideal one (`tresse explain measurement`), the mean" .within(Domain::FromOne);
-    Flows "slowdown_p50_ratio" "" "at least half of the flows had no more" .within(Domain::FromOne) .shown(Kind::Completion, 3);
-    Flows "slowdown_p99_ratio" "" "at least 99 % of the flows had no more" .within(Domain::FromOne) .shown(Kind::Completion, 4);
+    Flows "fct_mean_s" "s" "flow completion time, from a flow's start to the arrival of its last byte, the mean" .compared(Kind::Completion, 0) .without("unfinished_flows", "flows");
+    Flows "fct_p50_s" "s" "at least half of the flows took no longer" .shown(Kind::Completion, 1) .without("unfinished_flows", "flows");
+    Flows "fct_p99_s" "s" "at least 99 % of the flows took no longer" .compared(Kind::Completion, 2) .without("unfinished_flows", "flows");
+    Flows "fct_max_s" "s" "the slowest flow" .without("unfinished_flows", "flows");
+    Flows "slowdown_mean_ratio" "" "completion time over the ideal one (`tresse explain measurement`), the mean" .within(Domain::FromOne) .without("unfinished_flows", "flows");
+    Flows "slowdown_p50_ratio" "" "at least half of the flows had no more" .within(Domain::FromOne) .shown(Kind::Completion, 3) .without("unfinished_flows", "flows");
+    Flows "slowdown_p99_ratio" "" "at least 99 % of the flows had no more" .within(Domain::FromOne) .shown(Kind::Completion, 4) .without("unfinished_flows", "flows");
     Flows "cwnd_mean_pkts" "packets" "the mean window over all rounds of all subflows" .within(Domain::Positive);
     Flows "subflows_opened_mean" "" "subflows that a flow's path manager opened, the mean over flows" .is(Summary::Mean, "opened");
     Flows "flows" "" "flows that finished or were stopped" .total() .shown(Kind::All, 4);
@@ -244,9 +260,10 @@ pub const METRICS: &[MetricRow] = rows! {
     Groups "rtt_p90_s" "s" "at least 90 % of the ACKs reported no more, to within 1/128 of it";
     Groups "rtt_p99_s" "s" "at least 99 % of the ACKs reported no more, to within 1/128 of it";
     Groups "rtt_max_s" "s" "the longest";
-    Cases "convergence_mean_s" "s" "with `[measure] convergence = {}`: how long a subflow took to converge, the mean over those that did" .within(Domain::FromZero);
-    Cases "convergence_max_s" "s" "the longest" .within(Domain::FromZero);
+    Cases "convergence_mean_s" "s" "with `[measure] convergence = {}`: how long a subflow took to converge, the mean over those that did" .within(Domain::FromZero) .without("unconverged", "convergences");
+    Cases "convergence_max_s" "s" "the longest" .within(Domain::FromZero) .without("unconverged", "convergences");
     Cases "unconverged" "" "how often a subflow did not converge before the next event" .total();
+    Cases "convergences" "" "after how many events a subflow could have converged, `unconverged` among them" .total();
     Cases "recovery_time_mean_s" "s" "with `[measure] recovery = {}`: how long after a change of links all flows together had their former goodput again, or 90 % of it, or `share` (`tresse explain measurement`), the mean over changes and seeds; this and the next one are missing if `unrecovered` is not 0" .within(Domain::FromZero);
     Cases "recovery_time_max_s" "s" "the longest" .within(Domain::FromZero) .compared(Kind::All, 5);
     Cases "unrecovered" "" "changes of links after which they did not have it again, over all seeds" .total() .compared(Kind::All, 6);
@@ -333,6 +350,16 @@ mod tests {
         let all = shown();
         let places: Vec<_> = all.iter().map(|(shown, _)| (shown.of, shown.place)).collect();
         assert!(places.windows(2).all(|two| two[0] < two[1]), "{all:?}");
+    }
+
+    #[test]
+    fn those_left_out_are_counted_for_the_same_parts() {
+        for row in METRICS {
+            for count in row.left_out.iter().flat_map(|own| [own.left_out, own.all]) {
+                let count = find(METRICS, count).expect("a metric");
+                assert_eq!((count.of, count.is_total), (row.of, true), "{}", row.name);
+            }
+        }
     }
 
     #[test]

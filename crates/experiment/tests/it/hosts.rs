@@ -2,7 +2,9 @@
 
 use tresse_controllers::INFINITE_SSTHRESH;
 use tresse_experiment::{Profile, Source, find, load, resolve};
-use tresse_transport::{Blocked, BufferRule, Config, Gro, Join, Recovery, Reduction, Rto, Scheduler};
+use tresse_transport::{
+    Blocked, BufferRule, Config, Gro, Join, Recovery, Reduction, Rto, Scheduler, TimeoutCut,
+};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 
 /// The transport of XMP's table 1 with `keys` in place of its own, under LIA.
@@ -112,6 +114,9 @@ fn hosts_differ_in_their_timeouts_and_in_when_they_join() {
     assert_eq!((of("ns2").rto_rule, of("ns2").join), (Rto::Rfc6298, Join::Established));
     let own = config("profile = \"linux\"\nrto_rule = \"rfc6298\"\njoin = \"established\"").expect("valid");
     assert_eq!(own, Config { rto_rule: Rto::Rfc6298, join: Join::Established, ..of("linux") });
+    assert_eq!(of("linux").timeout_cut, TimeoutCut::Restart);
+    let as_loss = config("profile = \"linux\"\ntimeout = \"as-loss\"").expect("valid");
+    assert_eq!(as_loss, Config { timeout_cut: TimeoutCut::AsLoss, ..of("linux") });
     let short = config("profile = \"linux\"\nsend_segment = \"2304B\"").expect("valid");
     assert_eq!((of("linux").send_segment, short.send_segment), (4352, 2304));
 }
@@ -120,6 +125,8 @@ fn hosts_differ_in_their_timeouts_and_in_when_they_join() {
 fn what_is_wrong_is_named() {
     for (keys, expected) in [
         ("profile = \"ns3\"\nscheduler = \"rtt\"", "expected one of `lowest-rtt`, `round-robin`, `linux`"),
+        ("profile = \"ns3\"\ntimeout = \"10ms\"", "expected `restart` or `as-loss`"),
+        ("profile = \"spray\"\ntimeout = \"as-loss\"", "a sprayed connection has timeouts of its own"),
         ("profile = \"ns3\"\nplb = \"yes\"", "\"on\", \"off\", or a table"),
         ("profile = \"ns3\"\nplb = { rounds = 6 }", "plb has no parameter `rounds` (it has: cong_thresh"),
         ("profile = \"ns3\"\nplb = { cong_thresh = 300 }", "a whole number from 1 to 256 1/256"),

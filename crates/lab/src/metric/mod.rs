@@ -121,6 +121,7 @@ fn of_convergence<'a>(all: impl Iterator<Item = &'a Converged>) -> NamedMetrics 
     }
     if !times.is_empty() {
         metrics.insert("unconverged", Metric::Count((times.len() - converged.len()) as u64));
+        metrics.insert("convergences", Metric::Count(times.len() as u64));
     }
     metrics
 }
@@ -294,6 +295,7 @@ mod tests {
             "queue_",
             "convergence_",
             "unconverged",
+            "convergences",
             "recovery_time_",
             "flow_recovery_",
             "unrecovered",

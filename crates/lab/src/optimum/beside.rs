@@ -6,7 +6,7 @@ use tresse_optimum::distance::Distance;
 use tresse_optimum::solve::solve;
 use tresse_units::Time;
 
-use super::round::Round;
+use super::round::{Round, shortest_paths};
 use super::{schemes, words};
 use tresse_results::record::flow::{Begun, Flow};
 use tresse_results::record::metric::percentile;
@@ -19,7 +19,7 @@ pub(super) const MOST_ROUNDS: usize = 16;
 
 /// The number of paths of the largest round that is compared, over all flows. A solution cannot be interrupted:
 /// some thousands of paths take half a minute if the solver is compiled without optimisation.
-const MOST_PATHS: usize = 1024;
+pub(super) const MOST_PATHS: usize = 1024;
 
 /// Why flows that have not started together have no optimum.
 pub(crate) const COME_AND_GO: &str = "flows come and go, and an optimum needs flows that are active together";
@@ -71,16 +71,16 @@ fn beside(case: &Case, seed: u64, flows: &[&Flow]) -> Result<RoundOptimum, Strin
     if let Some(why) = schemes::no_paths(case, &begun).or_else(|| words::no_lasting_links(case)) {
         return Err(why);
     }
-    let round = Round::new(case, seed, &begun);
-    if let Some(why) = why_none(&round) {
+    let too_many = |paths: usize| {
+        let why = "its optimum takes too long for a run (`tresse optimum` computes it)";
+        (paths > MOST_PATHS).then(|| format!("a round has {paths} paths; with more than {MOST_PATHS} {why}"))
+    };
+    if let Some(why) = too_many(shortest_paths(case, &begun) as usize) {
         return Err(why);
     }
-    let paths = round.paths();
-    if paths > MOST_PATHS {
-        return Err(format!(
-            "a round has {paths} subflows; with more than {MOST_PATHS} its optimum takes too long for a run \
-             (`tresse optimum` computes it)"
-        ));
+    let round = Round::new(case, seed, &begun);
+    if let Some(why) = why_none(&round).or_else(|| too_many(round.paths())) {
+        return Err(why);
     }
     let problem = round.problem().ok_or("no utility of such subflows is known")?;
     let optimum = solve(&problem).map_err(|e| words::no_optimum(&round, &e))?;
@@ -96,7 +96,7 @@ fn beside(case: &Case, seed: u64, flows: &[&Flow]) -> Result<RoundOptimum, Strin
 /// Why the flows' utilities cannot be added, or are not what the controllers' own papers claim.
 pub(super) fn why_none(round: &Round) -> Option<String> {
     let schemes = round.schemes();
-    schemes::no_common_price(&schemes).or_else(|| schemes::no_claim(&schemes))
+    schemes::no_common_price(&schemes).or_else(|| schemes::no_claim(&schemes)).or_else(|| round.no_problem())
 }
 
 /// The rounds together, as a case's result shows them.

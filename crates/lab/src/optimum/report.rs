@@ -16,7 +16,7 @@ use tresse_optimum::solve::{Optimum, solve, total_utility};
 use tresse_units::Time;
 
 use super::beside::{goodputs, why_none};
-use super::round::Round;
+use super::round::{Round, shortest_paths};
 use super::schemes::{self, Share};
 use super::words;
 use crate::link_events::Links;
@@ -163,6 +163,9 @@ pub struct FluidEntry {
 /// reported as not settled.
 const WORK: usize = 5_000_000;
 
+/// The most paths of flows whose packets are spread over all shortest ones.
+const MOST_SHORTEST_PATHS: u64 = 8192;
+
 /// The optimum and the fluid equilibrium of round 0 of every case of `plan` under `seed`; `done` is called after each case.
 pub fn optimum(
     loaded: &Loaded,
@@ -218,7 +221,13 @@ fn one(case: &Case, seed: u64, links: &Links, since: Option<Time>) -> OptimumCas
     } else if links.down().is_some() {
         Some("a link is down".to_owned())
     } else {
-        schemes::no_paths(case, &begun)
+        schemes::no_paths(case, &begun).or_else(|| {
+            let paths = shortest_paths(case, &begun);
+            let most = MOST_SHORTEST_PATHS;
+            (paths > most).then(|| {
+                format!("the flows may take {paths} paths, which would take too long (the limit is {most})")
+            })
+        })
     };
     let since_s = since.map(tresse_units::seconds);
     let is_later = |place: usize| begun.iter().all(|own| own.part != place);
@@ -260,7 +269,10 @@ fn one(case: &Case, seed: u64, links: &Links, since: Option<Time>) -> OptimumCas
     let (fluid, no_fluid) = match network.map(|network| rest(&round, network)) {
         Some(Ok(fluid)) => (Some(fluid), None),
         Some(Err(e)) => (None, Some(words::no_fluid(&round, &e))),
-        None => (None, Some(no_common_price.unwrap_or_else(|| schemes::no_model(&round.schemes())))),
+        None => {
+            let beyond = no_common_price.or_else(|| round.beyond_fluid().map(str::to_owned));
+            (None, Some(beyond.unwrap_or_else(|| schemes::no_model(&round.schemes()))))
+        }
     };
     OptimumCase {
         case: axes(case),

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 
 use tresse_experiment::plan::Case;
 use tresse_experiment::plan::bound_scheme::BoundScheme;
-use tresse_fabric::{Probability, Topology};
+use tresse_experiment::plan::network::Routing;
+use tresse_fabric::{Probability, ShortestPaths, Topology};
 use tresse_optimum::claims::{Claim, Subflows, claim};
 use tresse_optimum::fluid::{self, Link, Network, Path, Signal};
-use tresse_optimum::problem::Problem;
+use tresse_optimum::problem::{Flow, Problem};
 
-use super::schemes::Share;
+use super::schemes::{Share, spreads};
 use crate::link_events::Links;
 use crate::setup;
 use tresse_results::record::flow::Begun;
 
-/// Flows of a case that are active together: nobody has finished. Their paths must be fixed: see
+/// Flows of a case that are active together: nobody has finished. It must be known which paths they may take: see
 /// `schemes::no_paths`.
 ///
 /// Links are the ports that data takes; ACKs take nothing. Rates are on the wire, headers included. RTTs are
@@ -37,6 +38,10 @@ struct RoundFlow<'a> {
     bound_scheme: &'a BoundScheme,
     /// By path, indices of links.
     paths: Vec<Vec<usize>>,
+    /// Whether each packet may take any of the paths; otherwise there is one for each subflow.
+    spread: bool,
+    /// The most that its application writes, bit/s on the wire.
+    limit: Option<f64>,
     /// By path, how likely some port on it loses a packet, whatever the queues.
     losses: Vec<f64>,
     /// By path, the RTT when it is empty, ps.
@@ -50,9 +55,25 @@ impl RoundFlow<'_> {
         self.bound_scheme.transport.mss + self.bound_scheme.transport.header
     }
 
+    /// If packets are spread, every subflow has the least RTT.
     fn with_subflows<T>(&self, of: impl FnOnce(Subflows) -> T) -> T {
-        let rtts: Vec<f64> = self.rtts.iter().map(|&rtt| tresse_units::seconds(rtt)).collect();
+        let rtts = self.rtts.iter().map(|&rtt| tresse_units::seconds(rtt));
+        let rtts: Vec<f64> = match self.spread {
+            true => {
+                vec![rtts.fold(f64::INFINITY, f64::min); self.bound_scheme.subflows.unwrap_or(1) as usize]
+            }
+            false => rtts.collect(),
+        };
         of(Subflows { rtts: &rtts, packet: f64::from(self.packet_bytes()) * 8.0 })
+    }
+
+    /// What it maximises, and over which links; `None` if no utility of such subflows is known.
+    fn problem(&self, name: String) -> Option<Flow> {
+        let objective = self.claim.as_ref()?.objective.as_ref()?;
+        let paths = self.paths.iter().cloned();
+        let flow =
+            if self.spread { objective.spread_flow(name, paths)? } else { objective.flow(name, paths) };
+        self.limit.map_or(Some(flow.clone()), |limit| flow.limited(limit))
     }
 }
 
@@ -60,20 +81,27 @@ impl<'a> Round<'a> {
     /// These flows of `case` under `seed`.
     pub fn new(case: &'a Case, seed: u64, begun: &[Begun]) -> Self {
         let fabric = &case.setting.fabric;
-        let routes: Vec<Vec<Vec<u32>>> = begun
-            .iter()
-            .map(|c| setup::paths(case, seed, c).fixed().iter().map(|p| p.there.clone()).collect())
-            .collect();
+        let routes: Vec<Vec<Vec<u32>>> = begun.iter().map(|b| routes(case, seed, b)).collect();
         let used: BTreeMap<u32, usize> = routes.iter().flatten().flatten().map(|&port| (port, 0)).collect();
         let links: BTreeMap<u32, usize> = used.into_keys().zip(0..).collect();
         let flow = |(routes, begun): (&Vec<Vec<u32>>, &Begun)| {
             let bound_scheme = &case.bound_schemes[begun.member.bound_scheme];
             let transport = bound_scheme.transport;
             let bytes = transport.mss + transport.header;
+            let application = case.parts[begun.part].application(&begun.start);
+            let on_wire = f64::from(bytes) / f64::from(transport.mss);
             let paths = routes.iter().map(|ports| ports.iter().map(|p| links[p]).collect()).collect();
             let losses = routes.iter().map(|ports| loss(fabric, ports)).collect();
             let rtts = routes.iter().map(|ports| fabric.base_rtt(ports, bytes, transport.ack)).collect();
-            let flow = RoundFlow { bound_scheme, paths, losses, rtts, claim: None };
+            let flow = RoundFlow {
+                bound_scheme,
+                paths,
+                spread: bound_scheme.sprayed.is_some() || spreads(bound_scheme),
+                limit: application.map(|app| app.most() as f64 * on_wire),
+                losses,
+                rtts,
+                claim: None,
+            };
             let claim = flow.with_subflows(|s| claim(&bound_scheme.controllers, s));
             RoundFlow { claim, ..flow }
         };
@@ -122,14 +150,40 @@ impl<'a> Round<'a> {
             problem.link(name.clone(), capacity as f64);
         }
         for (flow, [from, to]) in self.flows.iter().zip(&self.hosts) {
-            let objective = flow.claim.as_ref()?.objective.as_ref()?;
-            let name = format!("host {from} to host {to}");
-            problem.flows.push(objective.flow(name, flow.paths.iter().cloned()));
+            problem.flows.push(flow.problem(format!("host {from} to host {to}"))?);
         }
         Some(problem)
     }
 
-    /// The fluid model of these flows; `None` if some controller has none, or packets differ in size. Ports signal
+    /// Why a flow has no problem, although its controller has a utility.
+    pub fn no_problem(&self) -> Option<String> {
+        let lacks = |flow: &&RoundFlow| {
+            let known = flow.claim.as_ref().is_some_and(|claim| claim.objective.is_some());
+            known && flow.problem(String::new()).is_none()
+        };
+        let flow = self.flows.iter().find(lacks)?;
+        let name = flow.bound_scheme.controllers.controller().name();
+        Some(match flow.spread {
+            true => format!(
+                "{name}'s subflows count separately, but their packets are spread over the same paths"
+            ),
+            false => format!("{name} bounds the rate of each path, and an application that of the flow"),
+        })
+    }
+
+    /// Why the fluid model does not cover these flows, whatever their controllers.
+    pub fn beyond_fluid(&self) -> Option<&'static str> {
+        if self.flows.iter().any(|flow| flow.spread) {
+            return Some(
+                "packets are spread over several paths, and the fluid model has one path for a subflow",
+            );
+        }
+        let limited = self.flows.iter().any(|flow| flow.limit.is_some());
+        limited.then_some("applications limit flows, which the fluid model does not know")
+    }
+
+    /// The fluid model of these flows; `None` if some controller has none, if packets differ in size, or if it is
+    /// [`beyond`](Self::beyond_fluid) them. Ports signal
     /// per round: they mark above a threshold, or drop when full, and meet all that send just then. What ports lose
     /// besides is lost packet by packet.
     ///
@@ -137,7 +191,7 @@ impl<'a> Round<'a> {
     /// how two links that are full at once divide their signal would take long to settle.
     pub fn network(&self) -> Option<Network> {
         let packet_bytes = self.flows.first()?.packet_bytes();
-        if self.flows.iter().any(|f| f.packet_bytes() != packet_bytes) {
+        if self.beyond_fluid().is_some() || self.flows.iter().any(|f| f.packet_bytes() != packet_bytes) {
             return None;
         }
         let kept = self.decisive();
@@ -192,6 +246,31 @@ impl<'a> Round<'a> {
     pub fn goodputs(&self, rates: impl IntoIterator<Item = f64>) -> Vec<f64> {
         rates.into_iter().zip(self.payloads()).map(|(rate, payload)| rate * payload).collect()
     }
+}
+
+/// The ports of each path there that packets of a flow may take.
+fn routes(case: &Case, seed: u64, flow: &Begun) -> Vec<Vec<u32>> {
+    match all_shortest(case, flow) {
+        Some((paths, [from, to])) => {
+            (0..paths.count(from, to)).map(|k| paths.path(from, to, k).there).collect()
+        }
+        None => setup::paths(case, seed, flow).fixed().iter().map(|p| p.there.clone()).collect(),
+    }
+}
+
+/// If packets of a flow may take any shortest path: all of these, and the addresses between which.
+fn all_shortest<'a>(case: &'a Case, flow: &Begun) -> Option<(&'a ShortestPaths, [u32; 2])> {
+    let address = |host| case.setting.fabric.addresses(host).start;
+    match &*case.bound_schemes[flow.member.bound_scheme].routing {
+        Routing::Fixed(_) => None,
+        Routing::Nodes { paths, .. } => Some((paths, [flow.start.from, flow.start.to].map(address))),
+    }
+}
+
+/// How many paths flows have together that may take any shortest path.
+pub(super) fn shortest_paths(case: &Case, begun: &[Begun]) -> u64 {
+    let all = begun.iter().filter_map(|flow| all_shortest(case, flow));
+    all.map(|(paths, [from, to])| u64::from(paths.count(from, to))).sum()
 }
 
 /// The probability that one of `ports` loses a packet.

@@ -67,16 +67,29 @@ impl Share<'_> {
     }
 }
 
-/// Why flows have no paths among which an optimum could divide the links, or do not send as much as they can.
+/// Why flows have no paths among which an optimum could divide the links.
 pub(super) fn no_paths(case: &Case, begun: &[Begun]) -> Option<String> {
     let of_flow = |b: &Begun| {
-        let part = &case.parts[b.part];
-        if setup::datagrams(part, &b.start).is_some() || part.application(&b.start).is_some() {
-            return Some("applications limit the flows, or they are datagrams".to_owned());
+        if setup::datagrams(&case.parts[b.part], &b.start).is_some() {
+            return Some("datagrams answer no price".to_owned());
         }
-        no_fixed_paths(&case.bound_schemes[b.member.bound_scheme])
+        let own = &case.bound_schemes[b.member.bound_scheme];
+        let spread = own.sprayed.is_some() || spreads(own);
+        let address = |host| case.setting.fabric.addresses(host).len() == 1;
+        if spread && !(address(b.start.from) && address(b.start.to)) {
+            return Some(
+                "packets are spread over several addresses of a host, which the optimum does not cover"
+                    .to_owned(),
+            );
+        }
+        no_known_paths(own)
     };
     begun.iter().find_map(of_flow)
+}
+
+/// Whether switches divide each subflow among all shortest paths.
+pub(super) fn spreads(own: &BoundScheme) -> bool {
+    matches!(&*own.routing, Routing::Nodes { balancing, .. } if *balancing != Balancing::Ecmp)
 }
 
 /// Why `schemes` have no common price, so that the sum of their utilities is no controller's goal.
@@ -114,21 +127,18 @@ pub(super) fn no_model(schemes: &[Share]) -> String {
     }
 }
 
-/// Why flows have no paths among which an optimum could divide the links.
-fn no_fixed_paths(bound_scheme: &BoundScheme) -> Option<String> {
+/// Why it is not known which paths packets may take.
+fn no_known_paths(bound_scheme: &BoundScheme) -> Option<String> {
     if let Some(manager) = bound_scheme.decides {
         return Some(format!(
             "{manager} opens and closes subflows while flows run, but an optimum needs paths that stay"
         ));
     }
     match &*bound_scheme.routing {
-        Routing::Fixed(_) => None,
-        Routing::Nodes { balancing: Balancing::Ecmp, .. } => {
+        // A host that sprays changes what switches hash from packet to packet.
+        Routing::Nodes { balancing: Balancing::Ecmp, .. } if bound_scheme.sprayed.is_none() => {
             Some("the switches' hashes decide which paths the subflows take".to_owned())
         }
-        Routing::Nodes { .. } => Some(
-            "the switches divide each flow among all shortest paths, which the optimum does not cover"
-                .to_owned(),
-        ),
+        Routing::Nodes { .. } | Routing::Fixed(_) => None,
     }
 }

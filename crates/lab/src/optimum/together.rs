@@ -5,8 +5,8 @@ use tresse_optimum::problem::Problem;
 use tresse_optimum::solve::{OptimumError, solve};
 use tresse_units::Time;
 
-use super::beside::why_none;
-use super::round::Round;
+use super::beside::{MOST_PATHS, why_none};
+use super::round::{Round, shortest_paths};
 use super::schemes;
 use crate::link_events::Links;
 use tresse_results::record::flow::Begun;
@@ -38,9 +38,10 @@ const MOST_FLOWS: usize = 256;
 
 impl Together {
     /// Of `begun`, which are all that are active from `now` on; `None` if some controller claims no utility,
-    /// or they have no common price, are more than 256, or limited by applications.
+    /// or they have no common price, are more than 256, or may take too many paths.
     pub fn of(case: &Case, seed: u64, begun: &[Begun], now: Time, links: &Links) -> Option<Self> {
-        if begun.len() > MOST_FLOWS || schemes::no_paths(case, begun).is_some() {
+        let paths = shortest_paths(case, begun) as usize;
+        if begun.len() > MOST_FLOWS || paths > MOST_PATHS || schemes::no_paths(case, begun).is_some() {
             return None;
         }
         let round = Round::new(case, seed, begun);

@@ -61,7 +61,7 @@ fn flows_converge_anew_after_every_event() {
     let value = |name: &str| case.metrics[name].value();
     assert!((value("convergence_mean_s") - times.iter().sum::<u64>() as f64 / 5e12).abs() < 1e-12);
     assert_eq!(value("convergence_max_s"), *times.iter().max().expect("five") as f64 / 1e12);
-    assert_eq!((value("unconverged"), case.no_convergence), (0.0, None));
+    assert_eq!((value("unconverged"), value("convergences"), case.no_convergence), (0.0, 5.0, None));
 }
 
 #[test]

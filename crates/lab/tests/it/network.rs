@@ -94,17 +94,18 @@ fn a_leaf_spine_has_its_layers_and_one_path_over_each_spine() {
     assert_eq!(plan.cases[0].bound_schemes[0].routing.most(), 4);
 }
 
-/// Each routing runs to the end, and only fixed paths have an optimum; why the others have none is said.
+/// Each routing runs to the end. There is an optimum if it is known which paths packets may take: switches that spread them
+/// leave all of them to each, and so have the same one.
 #[test]
 fn every_routing_runs_on_a_leaf_spine() {
-    let mut digests = Vec::new();
+    let (mut digests, mut optima) = (Vec::new(), Vec::new());
     for (routing, optimum) in [
         ("\"shortest\"", true),
         ("\"ecmp\"", false),
-        ("\"spray\"", false),
-        ("{ name = \"drill\", samples = 2, memory = 1 }", false),
-        ("{ name = \"holnet-percentage\", period = \"40us\", by = \"flowlet\" }", false),
-        ("\"holnet-rate\"", false),
+        ("\"spray\"", true),
+        ("{ name = \"drill\", samples = 2, memory = 1 }", true),
+        ("{ name = \"holnet-percentage\", period = \"40us\", by = \"flowlet\" }", true),
+        ("\"holnet-rate\"", true),
     ] {
         let text = text("topology =", &format!("routing = {routing}\ntopology ="), "");
         let report = report(&text);
@@ -112,11 +113,41 @@ fn every_routing_runs_on_a_leaf_spine() {
         let case = &report.cases[0];
         assert_eq!(case.metrics["flows"].value(), 16.0, "{routing}");
         assert_eq!(case.no_optimum.is_none(), optimum, "{routing}: {:?}", case.no_optimum);
+        if optimum {
+            optima.push((routing, case.optimum["goodput_mean_bps"]));
+        }
         digests.push(report.digest);
     }
+    // Four subflows with fixed paths, one over each spine, can have as much.
+    let (_, fixed) = optima[0];
+    assert!(optima.iter().all(|(_, goodput)| (goodput / fixed - 1.0).abs() < 1e-6), "{optima:?}");
     digests.sort();
     digests.dedup();
     assert_eq!(digests.len(), 6, "each routing sends packets by other ways");
+}
+
+/// A window over all paths, which has more than a subflow on one of them: spread by switches, by a host over routes of its
+/// own, or by a host whose packets switches hash.
+#[test]
+fn a_spread_flow_has_the_optimum_of_all_paths() {
+    let optimum = |text: &str| {
+        let case = report(text).cases.remove(0);
+        assert_eq!(case.no_optimum, None);
+        case.optimum["goodput_mean_bps"]
+    };
+    let one = text("subflows = 4\n", "", "");
+    let fixed = optimum(&one);
+    let sprayed = optimum(&one.replace("topology =", "routing = \"spray\"\ntopology ="));
+    assert!(sprayed > 1.05 * fixed, "{sprayed} {fixed}");
+    let (before, after) = one.split_once("[transport]").expect("a table");
+    let (_, after) = after.split_once("[schemes.xmp]").expect("a table");
+    let hosts = format!("{before}[transport]\nprofile = \"spray\"\n[schemes.xmp]{after}");
+    let hosts = hosts.replace("echo = \"two-bit\"", "paths = 4");
+    let by_routes = optimum(&hosts);
+    let by_hashes = optimum(&hosts.replace("topology =", "routing = \"ecmp\"\ntopology ="));
+    for other in [by_routes, by_hashes] {
+        assert!(other > 1.05 * fixed, "{other} {fixed}");
+    }
 }
 
 /// Every connection passes the only links of its two hosts; only what lies between them is a choice.

@@ -12,7 +12,7 @@ use crate::claims::{Objective, Subflows, claim};
 /// those of the flow's paths in their order. `min_window_pkts` is as in [`Connection`].
 ///
 /// `None` if the controller declares no law, or none for its parameters' values; or for subflows with different
-/// weights.
+/// weights or cuts.
 ///
 /// [`State`]: super::State
 pub fn connections(
@@ -57,7 +57,8 @@ fn window(controllers: &ConfiguredController, declared: &Follows, subflows: Subf
     };
     let cut = match declared.cutting {
         CutKind::Part => Cut::Part {
-            factor: number(&declared.cut).unwrap_or(1.0),
+            factor: number(&declared.cut).unwrap_or(1.0)
+                * common(&controllers.numbers(&declared.cuts, subflows.rtts.len()))?,
             divisor: number(&declared.divisor).unwrap_or(2.0),
         },
         CutKind::Balanced => Cut::Balanced,
@@ -98,7 +99,7 @@ fn sliding(
             elastic.then_some(Law::HolnetMcc)
         }
         LawKind::SlidingTcp => {
-            Some(Law::HolnetUta { weight, gamma: number(&declared.gain).unwrap_or(1.0), bounds })
+            Some(Law::HolnetUta { weight, gamma: common(&objective.coefficients)?, bounds })
         }
         LawKind::Window | LawKind::Unknown => None,
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
+use tresse_experiment::schema::metrics::row_of;
 use tresse_lab::metric::intervals::half_width_95;
 use tresse_results::record::metric::Metric;
 use tresse_results::record::results::{CaseResult, WindowResult, is};
@@ -93,6 +94,21 @@ pub(super) fn values(case: &CaseResult, selector: &Selector, metric: &str) -> Re
     // One seed, or a value that does not depend on it.
     let value = Known::of(case).value(selector, metric);
     value.map(Values::One).ok_or_else(|| format!("{} has no {metric}", label(case, selector)))
+}
+
+/// Why `metric` of the part of `case` that `selector` names says little of the whole: it leaves most of it out.
+pub(super) fn minority(case: &CaseResult, selector: &Selector, metric: &str) -> Option<String> {
+    let own = row_of(metric)?.left_out?;
+    let slice = metric.rsplit_once('.').map_or(String::new(), |(slice, _)| format!("{slice}."));
+    let count = |name: &str| Known::of(case).value(selector, &format!("{slice}{name}"));
+    let (left_out, all) = (count(own.left_out)?, count(own.all)?);
+    (2.0 * left_out > all).then(|| {
+        let (label, name) = (label(case, selector), own.left_out);
+        format!(
+            "{metric} of {label} is that of a minority, {} of {all} (`{name}` = {left_out})",
+            all - left_out
+        )
+    })
 }
 
 /// The data of a case, under all seeds or under one.

@@ -112,6 +112,16 @@ impl<'a> Found<'a> {
         other.verdict.cmp(&self.verdict).then(self.margin.total_cmp(&other.margin))
     }
 
+    /// The same value, which decides nothing if there is a reason for that.
+    fn doubted(self, why: Option<String>) -> Self {
+        match why {
+            Some(why) if self.why.is_none() => {
+                Self { verdict: Verdict::Inconclusive, why: Some(why), ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// There is no value.
     fn none(verdict: Verdict, cases: Vec<&'a CaseResult>, of: String, why: String) -> Self {
         let margin = f64::NEG_INFINITY;
@@ -148,11 +158,10 @@ fn judge<'a>(
 /// The findings of the cases for a claim; `None` if the cases of some selector were not run. What a case shows in which
 /// its mechanisms did nothing is no evidence.
 pub(super) fn found<'a>(claim: &Claim, cases: &'a [CaseResult]) -> Option<Vec<Found<'a>>> {
-    let found =
-        measured(claim, cases)?.into_iter().map(|own| match own.cases.iter().find_map(|c| why_inert(c)) {
-            Some(why) if own.why.is_none() => Found { verdict: Verdict::Inconclusive, why: Some(why), ..own },
-            _ => own,
-        });
+    let found = measured(claim, cases)?.into_iter().map(|own| {
+        let inert = own.cases.iter().find_map(|c| why_inert(c));
+        own.doubted(inert)
+    });
     Some(found.collect())
 }
 
@@ -183,7 +192,8 @@ fn measured<'a>(claim: &Claim, cases: &'a [CaseResult]) -> Option<Vec<Found<'a>>
         }
         Form::Within { of, bounds } => each_case(of, cases, |selector, case| {
             let values = select::values(case, selector, metric);
-            judge(values, bounds, None, vec![case], select::label(case, selector))
+            let found = judge(values, bounds, None, vec![case], select::label(case, selector));
+            found.doubted(select::minority(case, selector, metric))
         }),
         Form::Jumps { of, jumps } => each_case(of, cases, |_, case| distance(&claim.id, jumps, case)),
     }
@@ -250,7 +260,11 @@ fn each_pair<'a, 'b>(
                 };
                 values.paired(&against, of).ok_or_else(why)
             };
-            judge(values(), bounds, whole, vec![l, r], format!("{own} against {other}"))
+            let minority = || {
+                let own = select::minority(l, left, metric);
+                own.or_else(|| select::minority(r, right, metric))
+            };
+            judge(values(), bounds, whole, vec![l, r], format!("{own} against {other}")).doubted(minority())
         }));
     }
     Some(found)

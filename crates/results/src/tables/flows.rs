@@ -112,7 +112,7 @@ impl Row for FlowRow {
             name: "optimum_bps",
             unit: "bit/s",
             meaning: "the flow's optimal goodput among all flows of its round; null if the controller claims no utility, \
-         if subflows or links change or switches choose the paths, after the first 16 rounds, \
+         if subflows or links change or switches hash flows to paths, after the first 16 rounds, \
          in rounds of more than 1024 subflows or cut short, and if no optimum was found",
             get: MaybeU64(|row| row.optimum),
         },

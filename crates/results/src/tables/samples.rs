@@ -99,7 +99,7 @@ impl Row for Sample {
             unit: "bit/s",
             meaning: "the mean, over this time, of the optimal goodput of the whole flow, all subflows together, among the \
          flows that had not ended; null if the controller claims no utility, if subflows come and go or \
-         switches choose the paths, after the first 16 rounds, in rounds of more than 256 flows, and if \
+         switches hash flows to paths, after the first 16 rounds, in rounds of more than 256 flows, and if \
          no optimum was found",
             get: MaybeU64(|row| row.optimum),
         },

@@ -14,7 +14,7 @@ use self::prr::Prr;
 use self::rack::Rack;
 use crate::rtt::{RttEstimator, eighths};
 use crate::tcp::scoreboard::Scoreboard;
-use crate::{Ack, Config, Counters, Echo, Recovery};
+use crate::{Ack, Config, Counters, Echo, Recovery, TimeoutCut};
 use tresse_units::{NEVER, Time};
 
 /// Duplicate ACKs or SACKed segments that make a loss (RFC 5681 §3.2), where packets keep their order.
@@ -228,8 +228,9 @@ impl Subflow {
     fn handle_retransmission_timeout(&mut self, now: Time, config: &Config, group: &mut Group, i: usize) {
         self.counters.timeouts += 1;
         self.cwr = true;
+        let as_loss = config.timeout_cut == TimeoutCut::AsLoss;
         let state = group[i].state;
-        let goes_on = state == State::Loss && !self.rtt.backed_off();
+        let goes_on = state == State::Loss && (as_loss || !self.rtt.backed_off());
         let asks = state <= State::Disorder || self.high_seq <= self.board.una() || goes_on;
         if asks {
             if let Some(window) = group.congestion(i, Cause::Loss) {
@@ -239,14 +240,21 @@ impl Subflow {
             group.deepen(i, self.prr.prior_cwnd);
         }
         self.balance_after_timeout(now, asks, config);
-        group[i].cwnd = if self.rack.is_some() {
+        let restart = if self.rack.is_some() {
             self.lose_by_time(now)
         } else {
             self.board.lose_all(config.recovery.uses_sack());
             1
         };
+        if as_loss {
+            Self::end_reduction(group, i);
+        } else {
+            group[i].cwnd = restart;
+        }
         group[i].state = State::Loss;
-        group.timeout(i);
+        if !as_loss {
+            group.timeout(i);
+        }
         self.high_seq = self.board.nxt();
         self.recover_end = self.board.nxt() + 1;
         self.forced = true;

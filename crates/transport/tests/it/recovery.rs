@@ -5,7 +5,7 @@
 //! out by hand in the comments.
 
 use tresse_controllers::State;
-use tresse_transport::{Config, Counters, Recovery, Reduction};
+use tresse_transport::{Config, Counters, Recovery, Reduction, TimeoutCut};
 use tresse_units::Time;
 
 use crate::pipe::{Fate, Link, MILLISECOND, MSS, Pipe, SECOND, config, scheme};
@@ -272,6 +272,55 @@ fn a_timeout_starts_slow_start_from_one() {
         assert_eq!(windows, expected, "{recovery:?}");
         assert_eq!(pipe.states(), [State::Open, State::Loss, State::Open]);
         assert_eq!(pipe.retransmissions().len(), 18);
+    }
+}
+
+/// As a loss, a timeout leaves half the window and no slow start (THESIS §3.4: "once entering CAP after initial SSP, the
+/// system will stay in CAP"); the same segments are sent again, as many at once as the window has room for.
+#[test]
+fn a_timeout_may_be_a_loss_like_any_other() {
+    for recovery in [&RECOVERIES[..], &[Recovery::GoBackN, Recovery::Rack]].concat() {
+        let config = Config { timeout_cut: TimeoutCut::AsLoss, ..with(recovery) };
+        let pipe = Pipe::single(config, 100)
+            .data_fate(|s| if s.seq >= 8 && s.attempt == 1 && s.seq < 30 { Fate::Drop } else { Fate::Pass })
+            .run(10 * SECOND);
+        let Some(start) = pipe.trace.iter().position(|s| s.timeout) else {
+            assert_eq!(recovery, Recovery::Rack, "its probe finds the losses");
+            continue;
+        };
+        let after = &pipe.trace[start..];
+        assert_eq!((after[0].cwnd, after[0].ssthresh, after[0].state), (9, 9, State::Loss), "{recovery:?}");
+        let windows: Vec<_> = after.iter().take(11).map(|s| s.cwnd).collect();
+        assert_eq!(windows, [9, 9, 9, 9, 9, 9, 9, 9, 9, 10, 10], "{recovery:?}");
+        let at_once = pipe.retransmissions().iter().filter(|(now, _)| *now == after[0].now).count();
+        assert_eq!(at_once, 9, "{recovery:?}");
+        assert_eq!(pipe.states(), [State::Open, State::Loss, State::Open]);
+    }
+}
+
+/// Each timeout in a row is another loss: 15, 7, 3, and no less than two packets. TCP cuts once.
+#[test]
+fn timeouts_as_losses_cut_each_time() {
+    let lost: Vec<_> = (8..18).map(|seq| (seq, 4)).collect();
+    let config = Config { timeout_cut: TimeoutCut::AsLoss, ..with(Recovery::NewReno) };
+    let pipe = Pipe::single(config, 18).lose(&lost).run(100 * SECOND);
+    let cuts: Vec<_> = pipe.trace.iter().filter(|s| s.timeout).map(|s| s.cwnd).collect();
+    assert_eq!(cuts[..4], [7, 3, 2, 2]);
+}
+
+/// "A timeout will not trigger congestion control" (THESIS §2.5): HOLNET-UTA answers no losses, and keeps its window.
+#[test]
+fn a_controller_that_answers_no_losses_keeps_its_window() {
+    let link = Link { delay: RTT / 2, gap: 1_000_000 };
+    for (timeout_cut, kept) in [(TimeoutCut::AsLoss, true), (TimeoutCut::Restart, false)] {
+        let config = Config { timeout_cut, ..with(Recovery::GoBackN) };
+        let pipe = Pipe::new(config, &scheme("holnet_uta"), &[link], u64::from(100 * MSS))
+            .data_fate(|s| if s.seq >= 8 && s.attempt == 1 && s.seq < 30 { Fate::Drop } else { Fate::Pass })
+            .run(10 * SECOND);
+        let start = pipe.trace.iter().position(|s| s.timeout).expect("the timer fires");
+        let (before, after) = (pipe.trace[start - 1].cwnd, pipe.trace[start].cwnd);
+        assert_eq!(after, if kept { before } else { 1 });
+        assert!(before > 10);
     }
 }
 

@@ -13,6 +13,10 @@ const EXPECTED: &[(&str, f64, [f64; 4])] = &[
     ("datamining-pfabric-pkts", 7.47e6, [79.6, 2.7, 8.8, 8.9]),
     ("cachefollower-expresspass", 713e3, [48.0, 4.0, 18.0, 30.0]),
     ("webserver-expresspass", 66e3, [63.1, 17.7, 19.1, 0.0]),
+    ("datamining-opn-table2", 7.62e6, [78.0, 5.0, 8.0, 9.0]),
+    ("websearch-opn-table2", 1.709e6, [49.0, 3.0, 18.0, 30.0]),
+    ("cachefollower-opn-table2", 691e3, [50.0, 3.0, 18.0, 29.0]),
+    ("webserver-opn-table2", 65.9e3, [63.0, 18.0, 19.0, 0.0]),
     ("hadoop-hpcc", 120e3, [70.3, 18.2, 9.0, 2.5]),
     ("hadoop-homa-all", 122e3, [71.0, 17.7, 8.6, 2.7]),
 ];
@@ -30,9 +34,9 @@ fn the_built_in_ones_are_as_the_page_has_them() {
 }
 
 #[test]
-fn all_ten_are_there_each_with_its_origin() {
+fn all_are_there_each_with_its_origin() {
     let all = distributions::all();
-    assert_eq!(all.len(), 10);
+    assert_eq!(all.len(), 14);
     for d in all {
         let read = d.distribution();
         assert!(read.mean() > 1.0 && read.largest() > 100_000, "{}", d.name);
@@ -46,6 +50,26 @@ fn all_ten_are_there_each_with_its_origin() {
         assert_eq!(distributions::find(d.name), Some(d));
     }
     assert_eq!(distributions::find("websearch"), None);
+}
+
+/// Table 2's shares are all that differs: within a class of sizes, a size is as likely as in ExpressPass's file.
+#[test]
+fn table_2_has_the_sizes_of_its_source_within_each_class() {
+    for name in ["datamining", "websearch", "cachefollower", "webserver"] {
+        let [source, table] = ["expresspass", "opn-table2"]
+            .map(|end| distributions::find(&format!("{name}-{end}")).expect("built in").distribution());
+        let (mut of_source, mut of_table) = (0.0, 0.0);
+        for (mine, own) in table.shares().into_iter().zip(source.shares()) {
+            for part in [0.1, 0.35, 0.6, 0.9] {
+                let sizes = [table.quantile(of_table + mine * part), source.quantile(of_source + own * part)];
+                assert!(
+                    own == 0.0 || (sizes[0] as f64 / sizes[1] as f64 - 1.0).abs() < 2e-3,
+                    "{name}: {sizes:?}"
+                );
+            }
+            (of_source, of_table) = (of_source + own, of_table + mine);
+        }
+    }
 }
 
 #[test]

@@ -66,13 +66,15 @@ const READ: [&str; 31] = [
 ];
 
 /// And those of them that are another rule with other parameters.
-const VARIANTS: [(&str, &[(&str, u64)]); 19] = [
+const VARIANTS: [(&str, &[(&str, u64)]); 23] = [
     ("eutcp", &[("gamma", 1000)]),
     ("eutcp", &[("gamma", 1100)]),
     ("eutcp", &[("gamma", 2000)]),
     ("eutcp", &[("gamma", 1000), ("exact", 1)]),
     ("eutcp", &[("exact", 1)]),
     ("eutcp", &[("gamma", 2000), ("exact", 1)]),
+    ("eutcp", &[("gamma_0", 1500), ("gamma_1", 500)]),
+    ("eutcp", &[("gamma_0", 1500), ("gamma_1", 500), ("gamma_3", 2000), ("exact", 1)]),
     ("ewtcp", &[("rule", 2)]),
     // Elastic with a least rate, hard real-time, and between two bounds: 10 packets in 100 us are 1.2 Gbit/s.
     ("holnet_cc_cos", &[("min_rate", 1_000_000)]),
@@ -87,6 +89,8 @@ const VARIANTS: [(&str, &[(&str, u64)]); 19] = [
     ("wutcp", &[("rule", 3)]),
     ("wutcp", &[("omega", 1)]),
     ("wutcp", &[("omega", 500)]),
+    ("wutcp", &[("omega_0", 750), ("omega_1", 250), ("omega_3", 1)]),
+    ("wutcp", &[("omega", 500), ("omega_1", 1000)]),
 ];
 
 /// What is no second name is read.

@@ -55,8 +55,8 @@ fn started(name: &str, settings: &[(&str, u64)], threshold: u32, delivered: u32)
 
 /// `a` and `b` are given the same events; their windows are at most `apart` packets apart.
 fn same(
-    a: Variant,
-    b: Variant,
+    a: (&str, &[(&str, u64)]),
+    b: (&str, &[(&str, u64)]),
     count: usize,
     events: &[(usize, crate::host::Event)],
     apart: u32,
@@ -91,6 +91,22 @@ proptest! {
         same(("wutcp", &[("omega", 1000)]), ("reno", &[]), count, &events, 0)?;
         let ones = &[("omega_0", 1000), ("omega_1", 1000), ("omega_2", 1000), ("omega_3", 1000)];
         same(("wmptcp", ones), ("reno", &[]), count, &events, 0)?;
+    }
+
+    /// (3.4) and (3.11) with equal values are the scalar, to the last bit; the fifth subflow has it anyway.
+    #[test]
+    fn a_vector_of_equal_values_is_the_scalar(
+        count in 1..=6usize,
+        omega in 1u64..=1000,
+        gamma in 1000u64..=2000,
+        exact in 0u64..=1,
+        events in events(300),
+    ) {
+        let omegas = ["omega", "omega_0", "omega_1", "omega_2", "omega_3"].map(|name| (name, omega));
+        same(("wutcp", &omegas), ("wutcp", &omegas[..1]), count, &events, 0)?;
+        let gammas = ["gamma", "gamma_0", "gamma_1", "gamma_2", "gamma_3"].map(|name| (name, gamma));
+        let with = |settings: &[(&'static str, u64)]| [settings, &[("exact", exact)]].concat();
+        same(("eutcp", &with(&gammas)), ("eutcp", &with(&gammas[..1])), count, &events, 0)?;
     }
 
     /// Alone each is a TCP: EUTCP at gamma = 1 only. The exact law and the square of a share are rounded, so

@@ -6,10 +6,10 @@ use tresse_controllers::Cause;
 use super::semicoupled::{SUM_ERROR, pooled_increase};
 use super::{Reading, Real, View};
 
-/// Equal Utility MPTCP, one gamma for all subflows.
+/// Equal Utility MPTCP.
 pub struct Eutcp {
-    /// In thousandths, so that whole packets are exact.
-    gamma: f64,
+    /// By the subflows' places, in thousandths, so that whole packets are exact.
+    gammas: Vec<f64>,
     exact: bool,
 }
 
@@ -17,20 +17,21 @@ pub struct Eutcp {
 pub const EXACT_ERROR: f64 = 8e-6;
 
 impl Eutcp {
-    pub fn new(gamma: u64, exact: bool) -> Self {
-        Self { gamma: gamma as f64, exact }
+    /// `given` are the first gammas, thousandths; those that are 0, and all others, are `gamma`.
+    pub fn new(gamma: u64, given: &[u64], exact: bool, count: usize) -> Self {
+        let of = |i| given.get(i).copied().filter(|&own| own > 0).unwrap_or(gamma) as f64;
+        Self { gammas: (0..count).map(of).collect(), exact }
     }
 
-    /// y = sum gamma x_j in packets of the own RTT. (2.12) and (2.13) in congestion avoidance, a round:
+    /// y = sum gamma_j x_j in packets of the own RTT. (2.12) and (2.13) in congestion avoidance, a round:
     /// z f and z (1 - f), z = mu + beta gamma W, f = 1 - (beta y/(mu + beta y))^gamma; mu = 1, beta = 1/2.
     fn exact_law(&self, all: &[View], i: usize) -> (f64, f64) {
-        let (gamma, own) = (self.gamma / 1000.0, &all[i]);
-        let packets = if own.rtt.is_infinite() {
-            own.window
+        let (gamma, own) = (self.gammas[i] / 1000.0, &all[i]);
+        let y = if own.rtt.is_infinite() {
+            gamma * own.window
         } else {
-            all.iter().map(|k| k.window * own.rtt / k.rtt).sum()
+            all.iter().zip(&self.gammas).map(|(k, gamma)| gamma / 1000.0 * k.window * own.rtt / k.rtt).sum()
         };
-        let y = gamma * packets;
         let log = gamma * (-2.0 / (2.0 + y)).ln_1p();
         let z = 1.0 + gamma * own.window / 2.0;
         (-z * log.exp_m1(), z * log.exp())
@@ -39,8 +40,8 @@ impl Eutcp {
 
 impl Reading for Eutcp {
     /// (3.9): gamma W a round; exactly, z f with z = (3/2) gamma W and f = 1 - 3^-gamma.
-    fn start_gain(&self, _all: &[View], _i: usize) -> Option<Real> {
-        let gamma = self.gamma / 1000.0;
+    fn start_gain(&self, _all: &[View], i: usize) -> Option<Real> {
+        let gamma = self.gammas[i] / 1000.0;
         if !self.exact {
             return Some(Real { packets: gamma, within: 2f64.powi(-47) });
         }
@@ -60,9 +61,9 @@ impl Reading for Eutcp {
 
     /// (3.9) and (3.10): gamma W/2, the window rounded down; exactly, z (1 - f). The floor is the caller's.
     fn cut(&mut self, all: &[View], i: usize, _cause: Cause) -> Real {
-        let (own, gamma) = (&all[i], self.gamma / 1000.0);
+        let (own, gamma) = (&all[i], self.gammas[i] / 1000.0);
         if !self.exact {
-            return Real { packets: (own.window * (2000.0 - self.gamma) / 2000.0).floor(), within: 0.0 };
+            return Real { packets: (own.window * (2000.0 - self.gammas[i]) / 2000.0).floor(), within: 0.0 };
         }
         let cut = if own.window < own.threshold {
             1.5 * gamma * 3f64.powf(-gamma) * own.window

@@ -131,8 +131,10 @@ pub fn reading(name: &str, settings: &[(&str, u64)], count: usize) -> Box<dyn Re
     let set = |parameter: &str, default: u64| {
         settings.iter().find(|(name, _)| *name == parameter).map_or(default, |&(_, value)| value)
     };
+    let omegas = ["omega_0", "omega_1", "omega_2", "omega_3"].map(|name| set(name, 0));
+    let gammas = ["gamma_0", "gamma_1", "gamma_2", "gamma_3"].map(|name| set(name, 0));
     let by_place = || Weights {
-        given: ["omega_0", "omega_1", "omega_2", "omega_3"].map(|name| set(name, 0)).into(),
+        given: omegas.into(),
         rule: Rule::Count, // 1/S, THESIS §4.3.3
     };
     // Table 2.1's r_min, and the r_max of the catalogue (S22).
@@ -147,14 +149,19 @@ pub fn reading(name: &str, settings: &[(&str, u64)], count: usize) -> Box<dyn Re
         "coupled_t31" => Box::new(coupled_t31::CoupledT31),
         "semicoupled" => Box::new(semicoupled::Semicoupled),
         // THESIS §3.4.3: fairest at 1.05.
-        "eutcp" => Box::new(eutcp::Eutcp::new(set("gamma", 1050), set("exact", 0) == 1)),
+        "eutcp" => Box::new(eutcp::Eutcp::new(set("gamma", 1050), &gammas, set("exact", 0) == 1, count)),
         // Honda's weight.
         "ewtcp" => Box::new(weighted::Weighted(Weights { given: vec![], rule: Rule::of(set("rule", 3)) })),
         "hmptcp" => Box::new(weighted::Hybrid(by_place())),
         "wmptcp" => Box::new(weighted::Weighted(by_place())),
         // THESIS §3.4.4: 1/m is the fair one.
         "wutcp" => Box::new(wutcp::Wutcp {
-            weights: Weights { given: vec![set("omega", 0); count], rule: Rule::of(set("rule", 2)) },
+            weights: Weights {
+                given: (0..count)
+                    .map(|i| omegas.get(i).copied().filter(|&own| own > 0).unwrap_or(set("omega", 0)))
+                    .collect(),
+                rule: Rule::of(set("rule", 2)),
+            },
         }),
         "bos" => Box::new(bos::Bos::new(count, 4.0)),
         "cubic" => Box::new(cubic::Cubic::new(count)),

@@ -1,7 +1,7 @@
 //! Checks of the transport's values.
 
 use tresse_controllers as controllers;
-use tresse_transport::{Config, Reduction};
+use tresse_transport::{Config, Reduction, TimeoutCut};
 use tresse_units::Duration;
 
 use crate::schema::bounds::LONGEST;
@@ -53,6 +53,9 @@ pub(super) fn check(config: &Config, sprayed: bool) -> Result<(), Wrong> {
     }
     if sprayed && config.handshake {
         return Err(("handshake", "a sprayed connection exists from the start: use false".into()));
+    }
+    if sprayed && config.timeout_cut == TimeoutCut::AsLoss {
+        return Err(("timeout", "a sprayed connection has timeouts of its own: leave this key out".into()));
     }
     if sprayed && config.plb.is_some() {
         return Err(("plb", "with profile = \"spray\" a scheme's `balancer` chooses paths".into()));

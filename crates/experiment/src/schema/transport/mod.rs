@@ -14,7 +14,7 @@ use tresse_controllers as controllers;
 use tresse_transport::{BufferRule, Config, DelayedAck, Echo, Gro, ReceiveBuffer};
 use tresse_units::{Buffer, Bytes, Duration, Packets};
 
-pub use values::{Blocked, Join, Plb, Recovery, Reduction, Rto, Scheduler, Switch};
+pub use values::{Blocked, Join, Plb, Recovery, Reduction, Rto, Scheduler, Switch, TimeoutCut};
 
 /// The key that is wrong, and why.
 type Wrong = (&'static str, String);
@@ -47,6 +47,8 @@ pub struct Transport {
     pub rto_initial: Option<Duration>,
     /// The largest timeout.
     pub rto_max: Option<Duration>,
+    /// What a timeout does to the window: `restart` with one packet, or the same `as-loss`.
+    pub timeout: Option<TimeoutCut>,
     /// How losses are repaired.
     pub recovery: Option<Recovery>,
     /// How the window is reduced after a congestion signal.
@@ -140,6 +142,7 @@ gro_interval = "0s"
 handshake = false
 join = "established"
 rto_rule = "rfc6298"
+timeout = "restart"
 stale_after = 0
 scheduler = "lowest-rtt"
 send_segment = "4352B"    # per_mss in tcp_sndbuf_expand, in a kernel as Debian builds it; 2304B if its headers are shorter
@@ -263,6 +266,7 @@ impl Transport {
             rto_min: value!(rto_min).0,
             rto_initial: value!(rto_initial).0,
             rto_max: value!(rto_max).0,
+            timeout_cut: value!(timeout).into(),
             recovery: value!(recovery).into(),
             reduction: value!(reduction).into(),
             delayed_ack: DelayedAck {

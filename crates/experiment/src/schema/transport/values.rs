@@ -48,6 +48,16 @@ pub enum Rto {
     Linux,
 }
 
+/// What a retransmission timeout does to the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeoutCut {
+    /// One packet, then slow start, as TCP.
+    Restart,
+    /// The same as three duplicate ACKs: the controller's answer to a loss, which may be none.
+    AsLoss,
+}
+
 /// When the subflows besides the first begin their handshakes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -130,6 +140,15 @@ impl From<Rto> for transport::Rto {
         match key {
             Rto::Rfc6298 => Self::Rfc6298,
             Rto::Linux => Self::Linux,
+        }
+    }
+}
+
+impl From<TimeoutCut> for transport::TimeoutCut {
+    fn from(key: TimeoutCut) -> Self {
+        match key {
+            TimeoutCut::Restart => Self::Restart,
+            TimeoutCut::AsLoss => Self::AsLoss,
         }
     }
 }

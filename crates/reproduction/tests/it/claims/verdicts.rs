@@ -56,6 +56,33 @@ fn a_mechanism_that_did_nothing_decides_nothing() {
     }
 }
 
+/// A subflow that never converges has no convergence time: were the few that do the whole, a scheme would look faster the
+/// fewer they are.
+#[test]
+fn a_statistic_of_a_minority_decides_nothing() {
+    let judged = |metric: &str, [left_out, all]: [&str; 2], counts: [u32; 2]| {
+        let mut cases =
+            [measured("xmp-2 permutation", metric, &[2.0]), measured("dctcp permutation", metric, &[1.0])];
+        cases[1]["metrics"][left_out] = counts[0].into();
+        cases[1]["metrics"][all] = counts[1].into();
+        claim(&format!("metric = \"{metric}\"\n{SIDES}ratio_above = 1.5"), &cases).expect("both were run")
+    };
+    let convergence = ("convergence_mean_s", ["unconverged", "convergences"]);
+    let completion = ("fct_p99_s", ["unfinished_flows", "flows"]);
+    let of_slice = ("web.fct_p99_s", ["web.unfinished_flows", "web.flows"]);
+    for (metric, counts) in [convergence, completion, of_slice] {
+        assert_eq!(judged(metric, counts, [36, 72]).verdict, Holds, "half of them are no minority");
+        let own = judged(metric, counts, [37, 72]);
+        assert_eq!((own.verdict, own.holds, own.value), (Inconclusive, None, Some(2.0)), "{metric}");
+        let why = own.why.unwrap_or_default();
+        assert!(why.contains("of dctcp permutation is that of a minority, 35 of 72"), "{why}");
+    }
+    let of_one = "metric = \"fct_mean_s\"\nof = { scheme = \"xmp\" }\nabove = 1.0";
+    let mut case = measured("xmp-2 permutation", "fct_mean_s", &[2.0]);
+    (case["metrics"]["unfinished_flows"], case["metrics"]["flows"]) = (json!(3), json!(4));
+    assert_eq!(claim(of_one, &[case]).expect("it was run").verdict, Inconclusive);
+}
+
 #[test]
 fn a_claim_may_be_about_a_slice() {
     let cases = [

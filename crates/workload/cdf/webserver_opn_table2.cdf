@@ -1,0 +1,17 @@
+# OPN Table 2 (Web Server); within a class the sizes of kaist-ina/ns2-xpass@f4e38bc workloads/workload_webserver.tcl (bytes)
+# columns: size_bytes cumulative_probability
+150 0
+300 0.119728507
+300 0.199547511
+600 0.199547511
+1000 0.299321267
+2000 0.399095023
+3100 0.498868778
+6000 0.598642534
+10000 0.63
+20000 0.709695886
+60000 0.8009839
+100000 0.81
+150000 0.821046512
+300000 0.900581395
+500000 1
