@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use tresse_controllers::Group;
 use tresse_controllers::trace::Hosts;
-use tresse_path_manager::PathManager;
+use tresse_path_manager::{PathChoice, PathManager};
 use tresse_sim::{FlowRecord, FlowSpec};
 use tresse_transport::{Config, Counters};
 use tresse_units::{Stream, Time};
@@ -26,6 +26,10 @@ pub(crate) struct Connection {
     /// The states of congestion control, as in `tresse controller trace`.
     pub hosts: Hosts,
     pub manager: Box<dyn PathManager>,
+    /// Whether it wants to hear of packets and ACKs.
+    pub observed: bool,
+    /// When its next timer is planned.
+    pub due: Time,
     /// The memory of its path manager.
     pub named: [u32; 3],
     pub subflows: Vec<Subflow>,
@@ -50,6 +54,18 @@ impl Connection {
             return self.spec.bytes;
         }
         self.arrived * u64::from(self.config.mss)
+    }
+
+    /// What a subflow has in flight, and what of that is not known to arrive, others are to send.
+    pub fn reinject(&mut self, subflow: usize) {
+        let s = &mut self.subflows[subflow];
+        let lost: u32 = s.batches.iter().map(|batch| batch.lost).sum();
+        let outgoing = s.outgoing.as_ref().map_or(0, |out| out.packets);
+        let packets = u64::from(lost + outgoing + s.repair.holes + s.repair.resend);
+        let again = packets.saturating_sub(s.surplus[0].0);
+        s.surplus.iter_mut().for_each(|surplus| surplus.0 += again);
+        s.counters.reinjections += again;
+        self.unsent += again;
     }
 
     /// Its record, if it ends at `end`.
@@ -81,6 +97,8 @@ pub(crate) struct Batch {
     pub lost: u32,
     /// The round trip of its first packet, ps.
     pub rtt: f64,
+    /// How much longer that of its last packet is, ps.
+    pub growth: f64,
     /// The time between its ACKs, a packet, ps.
     pub gap: f64,
 }
@@ -106,8 +124,8 @@ pub(crate) struct Outgoing {
     pub before: SmallVec<[Shares; 6]>,
 }
 
-/// The links of a subflow.
-#[derive(Debug)]
+/// The links of a subflow; none while no path leads to the other host.
+#[derive(Debug, Default)]
 pub(crate) struct Way {
     /// Those that data flows through, then those of the ACKs.
     pub links: SmallVec<[u32; 12]>,
@@ -185,10 +203,28 @@ impl Rtt {
     }
 }
 
+/// Packets of a subflow whose copies others were told to send: the next that arrive count for nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Surplus(pub u64);
+
+impl Surplus {
+    /// How many of `arrived` packets count.
+    pub fn count(&mut self, arrived: u32) -> u64 {
+        let arrived = u64::from(arrived);
+        let surplus = self.0.min(arrived);
+        self.0 -= surplus;
+        arrived - surplus
+    }
+}
+
 /// A subflow.
 #[derive(Debug)]
 pub(crate) struct Subflow {
     pub way: Way,
+    /// Which of the paths between the hosts it takes.
+    pub choice: PathChoice,
+    /// The way that its next batch takes, if links have changed.
+    pub moves: Option<Box<Way>>,
     pub is_open: bool,
     pub takes_data: bool,
     /// Whether the window, not the data, limited what was sent last.
@@ -206,6 +242,8 @@ pub(crate) struct Subflow {
     pub acked_at: Time,
     /// Packets that have arrived.
     pub arrived: u64,
+    /// Of what passes all links, and of what is ACKed.
+    pub surplus: [Surplus; 2],
     pub outgoing: Option<Outgoing>,
     /// The batches in flight, the oldest first.
     pub batches: VecDeque<Batch>,

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 use tresse_controllers::trace::{Event as Told, Hosts};
 use tresse_controllers::{Group, State};
+use tresse_fabric::{Fabric, Histogram};
 use tresse_transport::{Config, Recovery};
 use tresse_units::{MICROSECOND, Time};
 
@@ -26,6 +27,10 @@ pub(crate) struct Place<'a> {
     pub links: &'a mut [Link],
     pub records: &'a mut [Record],
     pub events: &'a mut Events,
+    /// The RTTs of packets by group, if they are recorded.
+    pub rtts: &'a mut [Histogram],
+    /// Whether a link has failed.
+    pub any_down: bool,
     pub now: Time,
     pub slot: u32,
     pub i: usize,
@@ -42,6 +47,18 @@ impl Subflow {
         let (early, late) = if rising { (rests, fills) } else { (fills, rests) };
         let before = std::mem::replace(&mut self.echo.late, late).min(arrived);
         [before, early.min(arrived - before)]
+    }
+}
+
+impl Batch {
+    /// Records the RTTs of the `arrived` packets that have arrived: they grow evenly, in eight steps at most.
+    fn record(&self, arrived: u32, rtts: &mut Histogram) {
+        let steps = arrived.min(8);
+        for step in 0..steps {
+            let packets = arrived * (step + 1) / steps - arrived * step / steps;
+            let rtt = self.rtt + self.growth * (f64::from(step) + 0.5) / f64::from(steps);
+            rtts.record_several(rtt.max(0.0) as u64, packets.into());
+        }
     }
 }
 
@@ -77,6 +94,27 @@ impl Place<'_> {
         u64::from(room).min(wanted) as u32
     }
 
+    /// The handshake of the subflow is complete, unless a link of its path has failed: then its packet is sent again.
+    /// Returns how many packets follow it.
+    pub fn establish(&mut self, c: &mut Connection, fabric: &mut Fabric<()>) -> u32 {
+        let mut s = &mut c.subflows[self.i];
+        if s.way.hops == 0 || self.any_down && s.way.is_cut(self.links) && !s.is_open {
+            let choice = s.choice;
+            if let Some(way) = Way::find(fabric, self.links, self.records, c, choice) {
+                c.subflows[self.i].way = way;
+            }
+            s = &mut c.subflows[self.i];
+            let wait =
+                c.config.rto_initial.saturating_mul(1 << s.repair.backoff.min(16)).min(c.config.rto_max);
+            s.repair.backoff += 1;
+            s.counters.handshake_timeouts += 1;
+            self.plan(c, self.now + wait, Kind::Established);
+            return 0;
+        }
+        (s.is_open, s.repair.backoff) = (true, 0);
+        self.send(c)
+    }
+
     /// Sends what window and data allow. Returns the number of packets.
     pub fn send(&mut self, c: &mut Connection) -> u32 {
         let s = &c.subflows[self.i];
@@ -88,6 +126,9 @@ impl Place<'_> {
             return 0;
         }
         let s = &mut c.subflows[self.i];
+        if let Some(way) = s.moves.take() {
+            s.way = *way;
+        }
         self.advance(&s.way);
         let [forward, rtt] = self.trip(&s.way);
         // A packet finds another one in transmission as often as a link is busy, and waits for what is left of it.
@@ -166,6 +207,11 @@ impl Place<'_> {
                 continue;
             }
             let record = &mut self.records[number as usize];
+            if self.any_down && self.links[number as usize].is_down() {
+                record.count(0.0, 0.0, f64::from(out.packets) * kept * dropped);
+                kept *= 1.0 - dropped;
+                continue;
+            }
             if !c.config.ecn {
                 if record.drops_non_ect {
                     dropped = dropped.max(marked);
@@ -179,6 +225,9 @@ impl Place<'_> {
             record.count(n * marked, n * dropped, n * record.random_loss);
             unmarked *= 1.0 - marked;
             kept *= (1.0 - dropped) * (1.0 - record.random_loss);
+        }
+        if self.any_down && s.way.back().iter().any(|&link| self.links[link as usize].is_down()) {
+            kept = 0.0; // without ACKs all counts as lost
         }
         let lost =
             if kept < 1.0 { (0..out.packets).filter(|_| c.stream.unit() >= kept).count() as u32 } else { 0 };
@@ -199,10 +248,19 @@ impl Place<'_> {
         let [_, now_rtt] = self.trip(&s.way);
         let spread = (lasted + now_rtt - out.rtt).max(s.way.least_gap * f64::from(out.packets));
         let gap = spread / f64::from(out.packets);
-        s.batches.push_back(Batch { number: s.next, packets: out.packets, marked, lost, rtt: out.rtt, gap });
+        let growth = now_rtt - out.rtt;
+        s.batches.push_back(Batch {
+            number: s.next,
+            packets: out.packets,
+            marked,
+            lost,
+            rtt: out.rtt,
+            growth,
+            gap,
+        });
         s.next += 1;
         if arrived > 0 {
-            c.passed += u64::from(arrived);
+            c.passed += s.surplus[0].count(arrived);
             let last = out.start + (out.forward + spread - s.way.least_gap).max(0.0) as Time;
             c.last = c.last.max(last).max(self.now);
         }
@@ -273,10 +331,13 @@ impl Place<'_> {
         s.repair.holes += batch.lost;
         if arrived > 0 {
             s.arrived += u64::from(arrived);
-            c.arrived += u64::from(arrived);
+            c.arrived += s.surplus[1].count(arrived);
             s.repair.timer += 1;
             s.repair.backoff = 0;
             s.repair.since = if s.repair.holes > 0 { s.repair.since + arrived } else { 0 };
+            if let Some(rtts) = self.rtts.get_mut(c.spec.group as usize) {
+                batch.record(arrived, rtts);
+            }
             s.counters.marks += batch.marked.map(u64::from).iter().sum::<u64>();
             s.rtt.sample(batch.rtt);
             if s.repair.holes > 0 && c.group[self.i].state == State::Recovery {
@@ -291,7 +352,8 @@ impl Place<'_> {
             let room = window.saturating_sub(s.in_flight);
             s.gap = batch.gap * f64::from(arrived) / f64::from(room.max(1));
         }
-        let sent = self.send(c);
+        // Without an ACK nothing new leaves.
+        let sent = if arrived > 0 { self.send(c) } else { 0 };
         self.arm(c);
         sent
     }

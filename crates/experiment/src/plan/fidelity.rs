@@ -4,19 +4,26 @@ use tresse_fabric::Balancing;
 
 use crate::plan::Case;
 use crate::plan::bound_scheme::BoundScheme;
-use crate::plan::link_events::LinkEvent;
 use crate::plan::network::Routing;
 use crate::schema::fidelity::Fidelity;
+
+/// The path managers that close subflows.
+const CLOSES: [&str; 2] = ["mmptcp", "path-sharing"];
 
 /// Why a case cannot run as its `fidelity` says, if it cannot.
 pub(crate) fn refusal(case: &Case) -> Option<String> {
     if case.setting.fidelity == Fidelity::Packets {
         return None;
     }
-    let what = of_network(case)
-        .or_else(|| case.bound_schemes.iter().find_map(of_scheme))
-        .or_else(|| of_flows(case))?;
+    let what = case.beyond_rounds()?;
     Some(format!("\"rounds\" cannot simulate {what}: leave it out, or use \"packets\""))
+}
+
+impl Case {
+    /// What of it a simulation by rounds does not have, in words; `None` if it has everything.
+    pub fn beyond_rounds(&self) -> Option<String> {
+        of_network(self).or_else(|| self.bound_schemes.iter().find_map(of_scheme)).or_else(|| of_flows(self))
+    }
 }
 
 fn of_network(case: &Case) -> Option<String> {
@@ -24,14 +31,7 @@ fn of_network(case: &Case) -> Option<String> {
     if let Some(option) = setting.options.beyond_a_queue() {
         return Some(option.to_owned());
     }
-    let moves = |what: &LinkEvent| !matches!(what, LinkEvent::Rate(..));
-    if setting.changes.iter().any(|change| moves(&change.what)) {
-        return Some("links that fail (`changes`)".to_owned());
-    }
-    if setting.packets.is_some() {
-        return Some("the recording of packets (`[measure] packets`)".to_owned());
-    }
-    setting.rtt.then(|| "the RTTs of packets (`[measure] rtt`)".to_owned())
+    setting.packets.is_some().then(|| "the recording of packets (`[measure] packets`)".to_owned())
 }
 
 fn of_scheme(own: &BoundScheme) -> Option<String> {
@@ -48,7 +48,8 @@ fn of_scheme(own: &BoundScheme) -> Option<String> {
     if own.transport.receive_buffer.is_some_and(|own| own.rule != tresse_transport::BufferRule::Fixed) {
         return Some(format!("a receive buffer that grows (scheme `{name}`)"));
     }
-    own.decides.map(|manager| format!("the path manager `{manager}` (scheme `{name}`)"))
+    let manager = own.decides.filter(|manager| CLOSES.contains(manager))?;
+    Some(format!("the path manager `{manager}`, which closes subflows (scheme `{name}`)"))
 }
 
 fn of_flows(case: &Case) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use tresse_fabric::{Histogram, PfcCounters};
 use tresse_rounds::Rounds;
-use tresse_sim::{FlowRecord, FlowSpec, Step};
+use tresse_sim::{FlowRecord, FlowSpec, Mechanisms, Step};
 use tresse_units::{BitsPerSecond, MICROSECOND, Time};
 
 use super::{Network, OpenSubflow, PortNow, SubflowNow};
@@ -90,17 +90,23 @@ impl Network for Rounds {
         self.waiting(port)
     }
 
+    fn mechanisms(&self) -> Mechanisms {
+        self.mechanisms()
+    }
+
     fn rtts(&self) -> Vec<Histogram> {
-        Vec::new()
+        self.rtts()
     }
 
     fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
         self.set_rate(port, rate);
     }
 
-    fn set_link(&mut self, _: u32, _: bool) {
-        unreachable!("{REFUSED}")
+    fn set_link(&mut self, port: u32, up: bool) {
+        self.set_link(port, up);
     }
 
-    fn reroute(&mut self) {}
+    fn reroute(&mut self) {
+        self.reroute();
+    }
 }

@@ -98,3 +98,66 @@ fn every_controller_is_as_fast_as_by_packets() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(tried > 25, "only {tried} controllers");
 }
+
+/// A link fails and comes back: a flow over it alone waits, a flow of two subflows goes on with the other one.
+#[test]
+fn failed_links_carry_nothing_and_come_back() {
+    let link = "link = [\"leaf 0\", \"spine 0\"]";
+    for (subflows, routing, after) in
+        [(1, "shortest", ""), (2, "shortest", ""), (1, "ecmp", "reroute_after = \"5ms\"")]
+    {
+        let text = TWO_PATHS
+            .replace("subflows = 2", &format!("subflows = {subflows}"))
+            .replace("\"shortest\"", &format!("\"{routing}\""))
+            .replace("profile = \"ns3\"", "profile = \"linux\"\nrto_min = \"10ms\"")
+            + &format!("[[changes]]\nat = \"100ms\"\n{link}\nfailed = true\n{after}\n")
+            + &format!("[[changes]]\nat = \"200ms\"\n{link}\nfailed = false\n{after}\n");
+        for controller in ["xmp", "dctcp", "lia"] {
+            let [packets, rounds] = ["packets", "rounds"].map(|fidelity| result(&text, controller, fidelity));
+            let ratio = goodput(&rounds) / goodput(&packets);
+            let [timeouts, other] = [&packets, &rounds].map(|case| case.metrics["timeouts"].value());
+            println!(
+                "{controller} {subflows} {routing}: {ratio:.3}, {timeouts} {other}, {:.3e}",
+                goodput(&packets)
+            );
+        }
+    }
+}
+
+/// The RTTs of packets, whose mean and tail are the queues'.
+#[test]
+fn round_trips_are_as_long_as_by_packets() {
+    for (name, network) in [("one link", ONE_LINK), ("two paths", TWO_PATHS)] {
+        let text = network.replace("queues = \"100us\"", "rtt = true");
+        for controller in ["dctcp", "xmp", "reno", "lia"] {
+            let [packets, rounds] = ["packets", "rounds"].map(|fidelity| result(&text, controller, fidelity));
+            let all: Vec<String> = ["rtt_mean_s", "rtt_p50_s", "rtt_p99_s"]
+                .iter()
+                .map(|m| format!("{m} {:.3}", rounds.metrics[*m].value() / packets.metrics[*m].value()))
+                .collect();
+            println!("{controller} on {name}: {all:?}");
+        }
+    }
+}
+
+/// One short message over two subflows: the second one opens a round trip later if it waits for the first ACK of data
+/// (`join`), by rounds as by packets.
+#[test]
+fn the_second_subflow_of_a_short_message_waits_as_by_packets() {
+    let text = TWO_PATHS
+        .replace("duration = \"300ms\"\n", "")
+        .replace("profile = \"ns3\"", "profile = \"linux\"\nhandshake = true");
+    let begin = text.find("flow = [").expect("flows");
+    let end = text.find("[measure]").expect("measured");
+    for size in ["30kB", "60kB", "120kB"] {
+        let flow = format!("flow = [{{ from = 0, to = 4, size = \"{size}\" }}]\n");
+        let text = format!("{}{flow}{}", &text[..begin], &text[end..]);
+        let fct = |join: &str, fidelity| {
+            let text = text.replace("handshake = true", &format!("handshake = true\njoin = \"{join}\""));
+            result(&text, "xmp", fidelity).metrics["fct_mean_s"].value() * 1e6
+        };
+        let [packets, rounds] =
+            ["packets", "rounds"].map(|own| ["established", "first-ack"].map(|j| fct(j, own)));
+        println!("{size}: {packets:?} {rounds:?}");
+    }
+}
