@@ -26,10 +26,6 @@ pub(crate) struct Connection {
     /// The states of congestion control, as in `tresse controller trace`.
     pub hosts: Hosts,
     pub manager: Box<dyn PathManager>,
-    /// Whether it wants to hear of packets and ACKs.
-    pub observed: bool,
-    /// When its next timer is planned.
-    pub due: Time,
     /// The memory of its path manager.
     pub named: [u32; 3],
     pub subflows: Vec<Subflow>,
@@ -54,18 +50,6 @@ impl Connection {
             return self.spec.bytes;
         }
         self.arrived * u64::from(self.config.mss)
-    }
-
-    /// What a subflow has in flight, and what of that is not known to arrive, others are to send.
-    pub fn reinject(&mut self, subflow: usize) {
-        let s = &mut self.subflows[subflow];
-        let lost: u32 = s.batches.iter().map(|batch| batch.lost).sum();
-        let outgoing = s.outgoing.as_ref().map_or(0, |out| out.packets);
-        let packets = u64::from(lost + outgoing + s.repair.holes + s.repair.resend);
-        let again = packets.saturating_sub(s.surplus[0].0);
-        s.surplus.iter_mut().for_each(|surplus| surplus.0 += again);
-        s.counters.reinjections += again;
-        self.unsent += again;
     }
 
     /// Its record, if it ends at `end`.
@@ -203,20 +187,6 @@ impl Rtt {
     }
 }
 
-/// Packets of a subflow whose copies others were told to send: the next that arrive count for nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Surplus(pub u64);
-
-impl Surplus {
-    /// How many of `arrived` packets count.
-    pub fn count(&mut self, arrived: u32) -> u64 {
-        let arrived = u64::from(arrived);
-        let surplus = self.0.min(arrived);
-        self.0 -= surplus;
-        arrived - surplus
-    }
-}
-
 /// A subflow.
 #[derive(Debug)]
 pub(crate) struct Subflow {
@@ -242,8 +212,6 @@ pub(crate) struct Subflow {
     pub acked_at: Time,
     /// Packets that have arrived.
     pub arrived: u64,
-    /// Of what passes all links, and of what is ACKed.
-    pub surplus: [Surplus; 2],
     pub outgoing: Option<Outgoing>,
     /// The batches in flight, the oldest first.
     pub batches: VecDeque<Batch>,

@@ -167,14 +167,16 @@ impl Link {
     /// How long a byte that arrives now waits, ps.
     #[inline]
     pub fn wait(&self) -> f64 {
-        self.backlog / self.rate
+        if self.backlog > 0.0 { self.backlog / self.rate } else { 0.0 }
     }
 
     /// The most that is left of a packet of these bytes that is in transmission, times the chance that one is, ps.
     #[inline]
     pub fn rest(&self, bytes: f64) -> f64 {
-        let busy = if self.backlog > 0.0 { 0.0 } else { (self.inflow / self.rate).min(1.0) };
-        busy * bytes / self.rate
+        if self.backlog > 0.0 || self.inflow == 0.0 {
+            return 0.0;
+        }
+        self.inflow.min(self.rate) * bytes / (self.rate * self.rate)
     }
 
     /// Bytes above the marking threshold, and above the limit, if what takes `held` ps waits besides.

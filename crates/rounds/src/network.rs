@@ -7,14 +7,13 @@ use tresse_controllers::trace::Hosts;
 use tresse_controllers::{Group, State};
 use tresse_fabric::{Fabric, Histogram, PortCounters, prefetch_line};
 use tresse_path_manager::Memory;
-use tresse_sim::{FlowRecord, FlowSpec, Mechanisms, Step};
+use tresse_sim::{FlowRecord, FlowSpec, Step};
 use tresse_transport::{Config, Counters};
 use tresse_units::{BitsPerSecond, NEVER, Stream, Time};
 
 use crate::connection::Connection;
 use crate::events::{Event, Events, Kind};
 use crate::link::{Link, Record};
-use crate::managing::Before;
 use crate::sending::Place;
 
 /// A subflow as it is now.
@@ -61,11 +60,9 @@ pub struct Rounds {
     slots: BTreeMap<u64, u32>,
     /// What connections of one memory know about their paths.
     pub(crate) memories: BTreeMap<[u32; 3], Memory>,
-    /// How often path managers have acted.
-    pub(crate) mechanisms: Mechanisms,
     /// Payload that has arrived, bytes.
     arrived: u64,
-    pub(crate) hops: u64,
+    hops: u64,
 }
 
 impl Rounds {
@@ -95,7 +92,6 @@ impl Rounds {
             free: Vec::new(),
             slots: BTreeMap::new(),
             memories: BTreeMap::new(),
-            mechanisms: Mechanisms::default(),
             hops: 0,
         }
     }
@@ -138,7 +134,6 @@ impl Rounds {
         }
         let i = usize::from(subflow);
         let arrived = connection.delivered();
-        let before = connection.observed.then(|| Before::new(&connection.subflows[i]));
         let mut place = Place {
             links: &mut self.links,
             records: &mut self.records,
@@ -163,11 +158,8 @@ impl Rounds {
         match kind {
             Kind::Established if s.is_open => self.establish(event),
             Kind::Joinable => self.manage(slot, |m, now, memory| m.handle_established(now, memory, i)),
-            Kind::Manager => self.serve_manager(slot),
+            Kind::Manager => self.manage(slot, |m, now, memory| m.handle_timeout(now, memory)),
             _ => {}
-        }
-        if let Some(before) = before {
-            self.observe(slot, i, &before, sent);
         }
         None
     }
@@ -206,12 +198,6 @@ impl Rounds {
         let mut memory = self.memories.remove(&named).unwrap_or_default();
         let manager = spec.manager.open(&opening, &mut memory);
         self.memories.insert(named, memory);
-        self.mechanisms = self.mechanisms
-            + Mechanisms {
-                share_moves: None,
-                path_shifts: manager.shifts().then_some(0),
-                tuned_flows: manager.limits().map(u64::from),
-            };
         let wire = f64::from(spec.config.header) + spec.bytes as f64 / packets as f64;
         let connection = Connection {
             generation: self.started,
@@ -219,8 +205,6 @@ impl Rounds {
             start: self.now,
             group: Group::new(Arc::clone(&spec.scheme), 0, spec.config.initial_window),
             hosts: Hosts::new(0, spec.config.initial_window),
-            observed: manager.observes(),
-            due: NEVER,
             manager,
             named,
             subflows: Vec::new(),
@@ -304,11 +288,6 @@ impl Rounds {
     /// Of each link: its rate, its counters, and how long it has been busy, ps.
     pub fn links(&self) -> Vec<(BitsPerSecond, PortCounters, Time)> {
         self.links.iter().zip(&self.records).map(|(link, record)| record.observe(link, self.now)).collect()
-    }
-
-    /// How often path managers have acted.
-    pub fn mechanisms(&self) -> Mechanisms {
-        self.mechanisms
     }
 
     /// The RTTs of each group's packets, ps, if they are recorded.

@@ -18,10 +18,6 @@ const DUPLICATES: u32 = 3;
 /// it.
 const NEARLY: f64 = 7.0 / 8.0;
 
-fn waits(links: &[Link], path: &[u32]) -> f64 {
-    path.iter().map(|&link| links[link as usize].wait()).sum()
-}
-
 /// The events of subflow `i` of the connection in `slot`.
 pub(crate) struct Place<'a> {
     pub links: &'a mut [Link],
@@ -72,10 +68,10 @@ impl Place<'_> {
         way.links.iter().for_each(|&link| self.links[link as usize].advance(self.now));
     }
 
-    /// The way of a packet that leaves now to the receiver, and its round trip, ps. The links are up to date.
-    fn trip(&self, way: &Way) -> [f64; 2] {
-        let forward = way.base[0] + waits(self.links, way.there());
-        [forward, forward + way.base[1] + waits(self.links, way.back())]
+    /// The round trip of a packet that leaves now, ps. The links are up to date.
+    fn trip(&self, way: &Way) -> f64 {
+        let waits: f64 = way.links.iter().map(|&link| self.links[link as usize].wait()).sum();
+        way.base[0] + way.base[1] + waits
     }
 
     /// Packets that window and data allow.
@@ -129,11 +125,16 @@ impl Place<'_> {
         if let Some(way) = s.moves.take() {
             s.way = *way;
         }
-        self.advance(&s.way);
-        let [forward, rtt] = self.trip(&s.way);
-        // A packet finds another one in transmission as often as a link is busy, and waits for what is left of it.
-        let rests: f64 = s.way.links.iter().map(|&l| self.links[l as usize].rest(c.wire)).sum();
-        let rtt = rtt + rests * c.stream.unit();
+        let (mut waits, mut rests) = ([0.0; 2], 0.0);
+        for (place, &link) in s.way.links.iter().enumerate() {
+            let link = &mut self.links[link as usize];
+            link.advance(self.now);
+            waits[usize::from(place >= s.way.hops)] += link.wait();
+            // A packet finds another one in transmission as often as a link is busy, and waits for what is left of it.
+            rests += link.rest(c.wire);
+        }
+        let forward = s.way.base[0] + waits[0];
+        let rtt = forward + s.way.base[1] + waits[1] + rests * c.stream.unit();
         // Not faster than the slowest link: what is sent in a burst waits there, and its ACKs come at that pace.
         let first = self.links[s.way.links[0] as usize].transmission(c.wire);
         let gap = s.gap.max(first);
@@ -245,7 +246,7 @@ impl Place<'_> {
         let starts = c.group[self.i].cwnd < c.group[self.i].ssthresh;
         let takes_round = lasted > out.rtt / 2.0 && !starts;
         let marked = if takes_round { s.shift(marked, arrived, rising) } else { [0, marked] };
-        let [_, now_rtt] = self.trip(&s.way);
+        let now_rtt = self.trip(&s.way);
         let spread = (lasted + now_rtt - out.rtt).max(s.way.least_gap * f64::from(out.packets));
         let gap = spread / f64::from(out.packets);
         let growth = now_rtt - out.rtt;
@@ -260,7 +261,7 @@ impl Place<'_> {
         });
         s.next += 1;
         if arrived > 0 {
-            c.passed += s.surplus[0].count(arrived);
+            c.passed += u64::from(arrived);
             let last = out.start + (out.forward + spread - s.way.least_gap).max(0.0) as Time;
             c.last = c.last.max(last).max(self.now);
         }
@@ -302,12 +303,15 @@ impl Place<'_> {
 
     /// The batch no longer flows. Its links are up to date then.
     pub fn release(&mut self, way: &Way, out: &Outgoing) {
-        self.advance(way);
-        for (place, &link) in way.there().iter().enumerate() {
-            self.links[link as usize].end(if place == 0 { out.rate } else { out.passed });
-        }
-        for &link in way.back() {
-            self.links[link as usize].end(out.acks);
+        for (place, &link) in way.links.iter().enumerate() {
+            let rate = match place {
+                0 => out.rate,
+                _ if place < way.hops => out.passed,
+                _ => out.acks,
+            };
+            let link = &mut self.links[link as usize];
+            link.advance(self.now);
+            link.end(rate);
         }
     }
 
@@ -331,7 +335,7 @@ impl Place<'_> {
         s.repair.holes += batch.lost;
         if arrived > 0 {
             s.arrived += u64::from(arrived);
-            c.arrived += s.surplus[1].count(arrived);
+            c.arrived += u64::from(arrived);
             s.repair.timer += 1;
             s.repair.backoff = 0;
             s.repair.since = if s.repair.holes > 0 { s.repair.since + arrived } else { 0 };
@@ -449,7 +453,7 @@ impl Place<'_> {
     fn repeat(&mut self, c: &mut Connection) -> u32 {
         let s = &mut c.subflows[self.i];
         self.advance(&s.way);
-        let [_, rtt] = self.trip(&s.way);
+        let rtt = self.trip(&s.way);
         let Some(batch) = s.batches.front_mut() else { return 0 };
         // The receiver echoes the time of the first copy: its ACK was held back.
         (batch.number, batch.rtt) = (s.next, (self.now - s.last_sent) as f64 + rtt);

@@ -176,7 +176,7 @@ SCREENS = ("rounds", "none")
 def screens(value: object) -> bool:
     """Whether a search with this `screen` runs by rounds before it runs by packets."""
     if value not in SCREENS:
-        raise ValueError(f"`screen` is {' or '.join(f'"{own}"' for own in SCREENS)}, not {value!r}")
+        raise ValueError(f"`screen` must be one of {', '.join(SCREENS)}, not {value!r}")
     return value == SCREENS[0]
 
 

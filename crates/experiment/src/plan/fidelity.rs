@@ -7,9 +7,6 @@ use crate::plan::bound_scheme::BoundScheme;
 use crate::plan::network::Routing;
 use crate::schema::fidelity::Fidelity;
 
-/// The path managers that close subflows.
-const CLOSES: [&str; 2] = ["mmptcp", "path-sharing"];
-
 /// Why a case cannot run as its `fidelity` says, if it cannot.
 pub(crate) fn refusal(case: &Case) -> Option<String> {
     if case.setting.fidelity == Fidelity::Packets {
@@ -48,8 +45,7 @@ fn of_scheme(own: &BoundScheme) -> Option<String> {
     if own.transport.receive_buffer.is_some_and(|own| own.rule != tresse_transport::BufferRule::Fixed) {
         return Some(format!("a receive buffer that grows (scheme `{name}`)"));
     }
-    let manager = own.decides.filter(|manager| CLOSES.contains(manager))?;
-    Some(format!("the path manager `{manager}`, which closes subflows (scheme `{name}`)"))
+    own.decides.map(|manager| format!("the path manager `{manager}` (scheme `{name}`)"))
 }
 
 fn of_flows(case: &Case) -> Option<String> {

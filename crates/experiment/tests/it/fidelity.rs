@@ -37,7 +37,6 @@ fn wrong(settings: &[&str]) -> Option<String> {
 fn rounds_refuse_what_they_cannot_simulate() {
     assert_eq!(wrong(&[]), None);
     assert_eq!(wrong(&["measure.rtt=true"]), None);
-    assert_eq!(wrong(&["schemes.dctcp.path_manager=opn"]), None);
     let failure = "changes=[{ at = \"1ms\", link = [\"spine 0\", \"leaf 1\"], failed = true }]";
     assert_eq!(wrong(&[failure]), None);
     for (setting, named) in [
@@ -46,7 +45,7 @@ fn rounds_refuse_what_they_cannot_simulate() {
         ("fabric.red={ min = \"5pkt\", max = \"15pkt\", probability = 0.1 }", "`red`"),
         ("fabric.buffer={ size = \"1MB\", alpha = 1 }", "a shared `buffer`"),
         ("fabric.host_processing=1us", "`host_processing`"),
-        ("schemes.dctcp.path_manager=path-sharing", "the path manager `path-sharing`"),
+        ("schemes.dctcp.path_manager=opn", "the path manager `opn`"),
         ("transport.receive_buffer=linux", "a receive buffer that grows (scheme `dctcp`)"),
         ("measure.packets={ hosts = [0] }", "`[measure] packets`"),
     ] {

@@ -2,7 +2,7 @@
 
 use tresse_fabric::{Histogram, PfcCounters};
 use tresse_rounds::Rounds;
-use tresse_sim::{FlowRecord, FlowSpec, Mechanisms, Step};
+use tresse_sim::{FlowRecord, FlowSpec, Step};
 use tresse_units::{BitsPerSecond, MICROSECOND, Time};
 
 use super::{Network, OpenSubflow, PortNow, SubflowNow};
@@ -88,10 +88,6 @@ impl Network for Rounds {
 
     fn waiting(&self, port: u32) -> u64 {
         self.waiting(port)
-    }
-
-    fn mechanisms(&self) -> Mechanisms {
-        self.mechanisms()
     }
 
     fn rtts(&self) -> Vec<Histogram> {
