@@ -187,6 +187,11 @@ impl Agenda {
         self.added.push(Reverse(Added { place, word }));
     }
 
+    /// The length of a window, ps.
+    pub fn window(&self) -> Time {
+        self.ring.width()
+    }
+
     /// The last instant of the window that `time` lies in.
     #[inline]
     pub fn window_end(&self, time: Time) -> Time {

@@ -349,8 +349,8 @@ impl<P: Copy> Fabric<P> {
 
     #[inline(always)]
     fn advance_with<const KIND: u8>(&mut self, limit: Time, prefetch: impl Fn(&Self)) -> Option<Arrival<P>> {
-        if let Some(id) = self.spilt.pop() {
-            return Some(Arrival::Dropped(self.packets.remove(id)));
+        if let spilt @ Some(_) = self.take_spilt() {
+            return spilt;
         }
         while let Some((event, carried)) = self.agenda.pop_carried(limit) {
             self.set_now(event.time);
@@ -361,6 +361,13 @@ impl<P: Copy> Fabric<P> {
             }
         }
         None
+    }
+
+    /// A packet that was lost with its link, and of which nobody has been told.
+    #[inline]
+    pub fn take_spilt(&mut self) -> Option<Arrival<P>> {
+        let id = self.spilt.pop()?;
+        Some(Arrival::Dropped(self.packets.remove(id)))
     }
 
     #[inline(always)]

@@ -139,6 +139,9 @@ impl Part {
         let handled = |own: &Self| own.packets.delivered + own.packets.dropped;
         let last = handled(self).saturating_add(budget);
         let goes_by_sites = self.goes_by_sites();
+        while let Some(lost) = self.fabric.take_spilt() {
+            self.handle_arrival(&lost);
+        }
         while handled(self) < last {
             let next = self.earliest();
             if next > until || next == NEVER {

@@ -73,11 +73,10 @@ fn hops(parts: &[&mut Part]) -> u64 {
 }
 
 fn one_by_one(parts: &mut [&mut Part], post: &mut Post, cut: &Cut, until: Time, limit: u64) -> Stop {
+    let window = parts[0].fabric.window();
     loop {
         let next = parts.iter().map(|part| part.earliest()).min().unwrap_or(NEVER);
-        let end = match plan(next, hops(parts), until, limit, cut)
-            .map(|end| end.min(parts[0].fabric.window_end(next)))
-        {
+        let end = match plan(next, hops(parts), until, limit, cut, window) {
             Ok(end) => end,
             Err(stop) => return stop,
         };
@@ -90,14 +89,15 @@ fn one_by_one(parts: &mut [&mut Part], post: &mut Post, cut: &Cut, until: Time, 
     }
 }
 
-/// The end of the window that begins with `next`, or why there is none.
-fn plan(next: Time, hops: u64, until: Time, limit: u64, cut: &Cut) -> Result<Time, Stop> {
+/// The end of the window that begins with `next`, or why there is none. It lies in one `window` of the fabrics.
+fn plan(next: Time, hops: u64, until: Time, limit: u64, cut: &Cut, window: Time) -> Result<Time, Stop> {
     if next > until || next == NEVER {
         Err(Stop::Reached)
     } else if hops >= limit {
         Err(Stop::Hops)
     } else {
-        Ok(window_end(next, until, cut.lookahead()))
+        let end = (next / window).saturating_add(1).saturating_mul(window) - 1;
+        Ok(window_end(next, until, cut.lookahead()).min(end))
     }
 }
 
@@ -242,7 +242,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// All parts side by side, on as many threads as there are cores for.
 fn together(parts: &mut [&mut Part], post: &mut Post, cut: &Cut, until: Time, limit: u64) -> Stop {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let shared = Shared::new(parts);
+    let (shared, window) = (Shared::new(parts), parts[0].fabric.window());
     let each = parts.len().div_ceil(cores.min(parts.len()));
     // A thread holds its parts for a turn; between two turns nobody does.
     let parts: Vec<Mutex<&mut Part>> = parts.iter_mut().map(|part| Mutex::new(&mut **part)).collect();
@@ -259,7 +259,7 @@ fn together(parts: &mut [&mut Part], post: &mut Post, cut: &Cut, until: Time, li
             let outlooks = || shared.outlooks.iter();
             let next = outlooks().map(|o| o.next.load(Ordering::Relaxed)).min().unwrap_or(NEVER);
             let hops: u64 = outlooks().map(|o| o.hops.load(Ordering::Relaxed)).sum();
-            let end = match plan(next, hops, until, limit, cut) {
+            let end = match plan(next, hops, until, limit, cut, window) {
                 Ok(end) => end,
                 Err(stop) => break stop,
             };

@@ -104,6 +104,10 @@ impl Ring {
         self.start
     }
 
+    pub fn width(&self) -> Time {
+        self.width
+    }
+
     pub fn window_end(&self, time: Time) -> Time {
         (time / self.width).saturating_mul(self.width).saturating_add(self.width - 1)
     }

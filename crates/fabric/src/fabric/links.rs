@@ -18,7 +18,9 @@ impl<P: Copy> Fabric<P> {
             self.ports[number as usize].count_bytes(packet.header.bytes.into());
             self.hops += 1;
             self.write_hop(number, id, self.now);
-            return Entry::Arrives(time);
+            // The plain port matters only for a cut.
+            let crosses = self.part.is_some() && self.ports[number as usize].crosses();
+            return self.entered(number, id, time, crosses);
         }
         if self.queued_ports[place].overdue(self.now).is_some() {
             self.catch_up(number);

@@ -27,6 +27,11 @@ impl<P: Copy> Fabric<P> {
         self.agenda.is_open_by_time()
     }
 
+    /// The length of a window, ps. The first one begins at 0.
+    pub fn window(&self) -> Time {
+        self.agenda.window()
+    }
+
     /// The last instant of the window that `time` lies in.
     pub fn window_end(&self, time: Time) -> Time {
         self.agenda.window_end(time)
@@ -48,9 +53,9 @@ impl<P: Copy> Fabric<P> {
     }
 
     /// Opens the window that `limit` lies in up to then, with these timers, which must be all up to then. Nothing may
-    /// come before this window. Then call [`Fabric::next_of_site`].
+    /// come before this window, and [`Fabric::take_spilt`] has nothing. Then call [`Fabric::next_of_site`].
     pub fn open_window(&mut self, limit: Time, timers: impl Iterator<Item = Timer>) {
-        debug_assert!(self.spilt.is_empty(), "nothing is told before the window");
+        debug_assert!(self.spilt.is_empty(), "what was lost is told before the window");
         self.latest = self.now;
         self.agenda.open_sites(limit, timers);
     }

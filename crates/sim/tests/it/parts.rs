@@ -39,6 +39,8 @@ struct Scenario {
     routes: Routes,
     ports: Ports,
     schemes: [Arc<ConfiguredController>; 3],
+    /// Links fail and come back, and their rates change.
+    changes: bool,
     seed: u64,
 }
 
@@ -140,7 +142,7 @@ impl Scenario {
         };
         let schemes = ["xmp", "lia", "dctcp"].map(|name| scheme(name, &[]));
         let ports = if random.below(4) == 0 { Ports::Trim } else { Ports::Plain };
-        Self { topology, routes, ports, schemes, seed }
+        Self { topology, routes, ports, schemes, changes: false, seed }
     }
 
     /// One that knows its sites, or not: then it advances in the order of time.
@@ -237,6 +239,16 @@ impl Scenario {
         if random.below(4) == 0 { sprayed(spec, &mut random) } else { spec }
     }
 
+    /// Every third tick the link of a port fails until the next one, and another one is slow.
+    fn change(&self, world: &mut World, tick: u64) {
+        let ports = self.topology.configs.len() as u64;
+        let (failing, slow) = ((tick / 3 * 7 % ports) as u32, (tick / 3 * 5 % ports) as u32);
+        let is_third = tick.is_multiple_of(3);
+        world.set_link(failing, !is_third);
+        world.set_rate(slow, if is_third { GIGABIT / 4 } else { GIGABIT });
+        world.reroute();
+    }
+
     /// Some connections at first, and the next one wherever one ends, at that instant. Some are stopped, some stay and
     /// get further messages, and there are datagrams.
     fn run(&self, parts: usize, connections: u64, disturbed: bool) -> Outcome {
@@ -281,6 +293,9 @@ impl Scenario {
                 Step::Reached => {
                     tick += 333 * MICROSECOND;
                     datagrams.iter().for_each(|&id| world.send_datagram(id, 1000));
+                    if self.changes {
+                        self.change(&mut world, tick / (333 * MICROSECOND));
+                    }
                     if tick % (4 * 333 * MICROSECOND) == 0
                         && let Some(id) = stops.pop_front()
                     {
@@ -345,6 +360,19 @@ fn a_cut_changes_nothing_where_ports_are_paused() {
     assert!(pauses > 1000 && overflows > 0, "{pauses} pauses, {overflows} drops");
 }
 
+/// What waits for a link that fails is told before time goes on.
+#[test]
+fn neither_do_links_that_fail_where_time_goes_site_by_site() {
+    let mut drops = 0;
+    for (seed, ports) in (200..212).zip([Ports::Trim, Ports::Pause].into_iter().cycle()) {
+        let scenario = Scenario { ports, changes: true, ..Scenario::draw(seed) };
+        let by_time = scenario.run(0, 120, false);
+        assert_eq!(by_time, scenario.run(1, 120, seed % 4 < 2), "seed {seed}, {:?}", scenario.routes);
+        drops += by_time.ports.iter().map(|port| port.lost).sum::<u64>();
+    }
+    assert!(drops > 100, "{drops} packets are lost with a link");
+}
+
 /// Long enough that parts go on one by one and together.
 #[test]
 fn neither_does_the_number_of_threads() {
@@ -353,7 +381,7 @@ fn neither_does_the_number_of_threads() {
     let schemes = ["xmp", "lia", "dctcp"].map(|name| scheme(name, &[]));
     for ports in [Ports::Plain, Ports::Pause] {
         let (topology, schemes) = (tree.topology(), schemes.clone());
-        let scenario = Scenario { topology, routes: Routes::Fixed, ports, schemes, seed: 5 };
+        let scenario = Scenario { topology, routes: Routes::Fixed, ports, schemes, changes: false, seed: 5 };
         let whole = scenario.run(0, 600, false);
         assert!(whole.hops > 400_000, "{} hops", whole.hops);
         for parts in [1, 2, 8] {
@@ -373,7 +401,8 @@ fn a_cut_changes_nothing_where_hosts_have_many_links() {
             let mut random = Stream::new(seed, "scenario", 0);
             let topology = network(hosts, links, delays, &mut random);
             let schemes = ["xmp", "lia", "dctcp"].map(|name| scheme(name, &[]));
-            let scenario = Scenario { topology, routes: Routes::Fixed, ports: Ports::Plain, schemes, seed };
+            let (routes, ports) = (Routes::Fixed, Ports::Plain);
+            let scenario = Scenario { topology, routes, ports, schemes, changes: false, seed };
             let whole = scenario.run(0, 150, false);
             for parts in [1, 2] {
                 assert_eq!(
