@@ -18,6 +18,7 @@ pub struct Args {
 pub enum Command {
     Testbed(Args),
     Twin(Args),
+    Calibrate(Args),
     Mark(Args),
     Attach(Args),
     Detach(Args),

@@ -373,8 +373,9 @@ impl<P: Copy> Fabric<P> {
                 return Entry::Dropped;
             }
             self.hops += 1;
-            let time = port.let_in(self.now, header.bytes.into());
-            let (time, crosses) = (port.processed(time), port.crosses());
+            let bytes = header.bytes.into();
+            let time = port.let_in(self.now, bytes);
+            let (time, crosses) = (port.processed(time, bytes), port.crosses());
             return self.entered(number, id, time, crosses);
         }
         self.hops += 1;

@@ -13,7 +13,7 @@ mod processing;
 
 pub(crate) use closely::is_congested;
 pub use config::{NonEct, PortConfig, PortCounters};
-pub use processing::Processing;
+pub use processing::{Processing, Service};
 
 use std::collections::VecDeque;
 
@@ -108,7 +108,7 @@ impl Port {
         let first = |t: Threshold, more: u64| if t.is_bytes() { 1 } else { t.value() + more };
         let watch = first(config.limit, 1).min(first(config.mark, 2)).min(RECENT as u64) as u8;
         assert!(config.drop_until.is_none_or(|h| h.is_below(config.limit)), "what is full has a lower end");
-        let processed = (config.processing.below() > 0).then(|| Processed::new(config.processing));
+        let processed = (!config.processing.is_none()).then(|| Processed::new(config.processing));
         Self {
             busy_until: 0,
             delay: config.delay,
@@ -151,7 +151,7 @@ impl Port {
                 return None;
             }
             let time = self.let_in(now, bytes);
-            return Some(self.processed(time));
+            return Some(self.processed(time, bytes));
         }
         Some(self.let_in(now, bytes))
     }
@@ -182,11 +182,11 @@ impl Port {
     /// When a packet is at the far end, if without its host's processing it would be there at `time`. Called
     /// once for each packet of a port that examines every packet.
     #[inline]
-    pub(crate) fn processed(&mut self, time: Time) -> Time {
+    pub(crate) fn processed(&mut self, time: Time, bytes: u32) -> Time {
         if self.examine_all == 0 {
             return time; // without a look at what is rare
         }
-        self.rare.processed.as_mut().map_or(time, |processed| processed.arrival(time))
+        self.rare.processed.as_mut().map_or(time, |processed| processed.arrival(time, bytes))
     }
 
     /// How long `bytes` take on the wire.

@@ -36,12 +36,12 @@ use crate::wires::Wires;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The minimum, initial and maximum size of a socket's send buffer, bytes.
-const SENDS: &str = "4096 131072 268435456";
+pub(crate) const SENDS: &str = "4096 131072 268435456";
 
 /// The same for the receive buffer. A Multipath TCP connection of Linux 6.18 stalls forever if its
 /// out-of-order data exceeds its receive buffer: it then takes nothing from its subflows, not even the
 /// missing data. So the initial size is more than what waits in any experiment.
-const RECEIVES: &str = "4096 67108864 268435456";
+pub(crate) const RECEIVES: &str = "4096 67108864 268435456";
 
 /// `tcp_rmem` for a receive buffer. A fixed one is a buffer that has no room to grow.
 fn receives(buffer: ReceiveBuffer) -> String {

@@ -13,6 +13,7 @@
 mod address;
 pub mod agent;
 mod bed;
+pub mod calibrate;
 mod clock;
 mod cores;
 mod emulator;

@@ -13,6 +13,8 @@
 #![forbid(unsafe_code)]
 
 pub mod balancer;
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+pub mod calibrate;
 pub mod cases;
 pub mod catalogue;
 pub mod challenge;

@@ -1,6 +1,7 @@
 //! The commands for real hosts: what needs `tresse-linux` and `tresse-testbed`. [`crate::without_kernel`] takes this
 //! module's place in a command that is built without the feature `kernel`.
 
+mod calibrate;
 pub mod challenge;
 mod daemon;
 mod doctor;
@@ -18,6 +19,7 @@ pub enum Command {
     #[command(subcommand)]
     Testbed(testbed::Command),
     Twin(twin::Args),
+    Calibrate(calibrate::Args),
     #[command(subcommand)]
     Mark(mark::Command),
     Attach(linux::AttachArgs),
@@ -31,6 +33,7 @@ pub fn run(command: Command) -> Result<(), Ended> {
     match command {
         Command::Testbed(command) => testbed::run(command),
         Command::Twin(args) => twin::run(args),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::Mark(command) => mark::run(command),
         Command::Attach(args) => linux::attach(&args),
         Command::Detach(args) => linux::detach(&args),

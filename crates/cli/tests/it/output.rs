@@ -77,6 +77,7 @@ const COMMANDS: &[&str] = &[
     "testbed run",
     "testbed clean",
     "twin",
+    "calibrate",
     "topology",
     "topology show",
     "import",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tresse_fabric::{
     ClassConfig, ClassMark, MAX_CLASSES, PfcConfig, PoolConfig, PortConfig, Processing, QueuedPortConfig,
-    RedConfig, Threshold, Topology,
+    RedConfig, Service, Threshold, Topology,
 };
 use tresse_units::{Bytes, Duration, Mark, Queue, Time};
 
@@ -14,6 +14,7 @@ use crate::plan::flow_control::FlowControl;
 use crate::plan::link_events::Change;
 use crate::schema::bounds::LONGEST;
 use crate::schema::fabric::{Fabric, Layered};
+use crate::schema::host_cpu::HostCpu;
 use crate::schema::ports::{Buffer, Class, MarkAt, Red, Share};
 
 /// The ports of a network, as a fabric takes them.
@@ -34,6 +35,8 @@ pub struct PortConfigs {
 pub struct PortOptions {
     /// The processing time of the hosts' ports, ps.
     processing: Time,
+    /// The cores of a host that sends, and of one that receives.
+    cores: [Service; 2],
     /// Layers that it does not mention drop packet by packet.
     drop_until: Vec<Option<Threshold>>,
     red: Option<Vec<RedConfig>>,
@@ -57,6 +60,7 @@ impl PortOptions {
         let options = [
             (self.has_fair_hosts, "a queue for each subflow (`host_queue = \"fq\"`)"),
             (self.processing > 0, "`host_processing`"),
+            (self.cores != [Service::NONE; 2], "`host_cpu`"),
             (self.drop_until.iter().any(Option::is_some), "`drop_until`"),
             (self.red.is_some(), "`red`"),
             (self.pool.is_some(), "a shared `buffer`"),
@@ -93,10 +97,12 @@ impl PortOptions {
         if processing.0 > LONGEST {
             return Err(wrong("host_processing", format!("{processing}: at most 1000s")));
         }
+        let cores = cores(fabric).map_err(|e| wrong("host_cpu", e))?;
         let trim = fabric.trim.map(|size| trim(fabric, size, packet)).transpose()?;
         let flow_control = FlowControl::new(fabric, packet)?;
         Ok(Self {
             processing: processing.0,
+            cores,
             drop_until,
             red,
             classes,
@@ -136,10 +142,15 @@ impl PortOptions {
         let mut ports = topology.ports(seed);
         let mut servers = Vec::new();
         let hosts = topology.network.hosts;
-        for (number, [node, _]) in (0..).zip(&topology.network.ends) {
-            if *node < hosts {
+        for (number, &[node, to]) in (0..).zip(&topology.network.ends) {
+            // A link between two hosts has the cores of both.
+            let [send, receive] = self.cores;
+            let own = [(node, send), (to, receive)];
+            let cores = own.map(|(end, core)| if end < hosts { core } else { Service::NONE });
+            ports[number].processing = Processing::NONE.on(cores);
+            if node < hosts {
                 let stream = topology.streams[number];
-                ports[number].processing = Processing::new(self.processing, seed, stream);
+                ports[number].processing = Processing::new(self.processing, seed, stream).on(cores);
                 let plain = QueuedPortConfig::plain(&ports[number]);
                 if self.trim.is_some() {
                     servers.push((number as u32, with_priority(plain)));
@@ -193,6 +204,19 @@ impl PortOptions {
                 configs.servers.push((port, QueuedPortConfig::plain(&configs.ports[port as usize])));
             }
         }
+    }
+}
+
+/// The cores of a host that sends, and of one that receives.
+fn cores(fabric: &Fabric) -> Result<[Service; 2], String> {
+    match &fabric.host_cpu {
+        None => Ok([Service::NONE; 2]),
+        Some(_) if fabric.pfc.is_some() => {
+            Err("packets that wait for a core are in no queue that a switch could pause: leave out `pfc`"
+                .to_owned())
+        }
+        Some(HostCpu::Costs(costs)) => costs.cores(),
+        Some(HostCpu::File(file)) => unreachable!("{file} has been read"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
@@ -71,6 +71,12 @@ impl Files {
     fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock().expect("no holder of the lock panics")
     }
+}
+
+/// The file that the experiment `own` names: beside it, or in the folder that we are in if the experiment is no file.
+pub(crate) fn beside(own: &str, file: &str) -> PathBuf {
+    let own = Path::new(own);
+    if own.is_file() { own.with_file_name(file) } else { file.into() }
 }
 
 /// Why a file cannot be read.

@@ -8,6 +8,7 @@ pub mod changes;
 pub mod files;
 pub mod flow_file;
 pub mod graph_file;
+mod host_file;
 mod loaded;
 pub mod owned;
 pub mod paper_networks;
@@ -185,6 +186,7 @@ impl Loaded {
             meaning,
         };
         graph_file::read(&mut loaded)?;
+        host_file::read(&mut loaded)?;
         Ok(loaded)
     }
 

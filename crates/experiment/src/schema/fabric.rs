@@ -9,6 +9,7 @@ use toml::{Table, Value};
 use tresse_fabric::{Graph, Threshold};
 use tresse_units::{Bytes, Duration, HostQueue, Mark, Probability, Queue, Rate};
 
+use crate::schema::host_cpu::HostCpu;
 use crate::schema::links::LinkSetting;
 use crate::schema::ports::{Buffer, Class, MarkAt, Pfc, Red};
 use crate::schema::routing::RoutingKey;
@@ -53,6 +54,9 @@ pub struct Fabric {
     /// A host spends a random time on each packet that it sends, uniform from 0 to less than this; no
     /// packet overtakes another. At most 1000s. Default: no time.
     pub host_processing: Option<Duration>,
+    /// What packets cost the cores of a host, each of which takes them one by one: a table, or the file that `tresse
+    /// calibrate` has written. Not with `pfc`. Default: nothing.
+    pub host_cpu: Option<HostCpu>,
     /// What happens above K to a packet that is not ECN-capable.
     #[serde(default)]
     pub non_ect: NonEct,

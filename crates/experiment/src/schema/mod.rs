@@ -5,6 +5,7 @@ pub mod declared;
 pub mod fabric;
 pub mod fidelity;
 pub mod host_balancer;
+pub mod host_cpu;
 pub mod host_names;
 pub mod link_events;
 pub mod links;

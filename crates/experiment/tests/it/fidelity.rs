@@ -42,6 +42,7 @@ fn rounds_refuse_what_they_cannot_simulate() {
         ("fabric.red={ min = \"5pkt\", max = \"15pkt\", probability = 0.1 }", "`red`"),
         ("fabric.buffer={ size = \"1MB\", alpha = 1 }", "a shared `buffer`"),
         ("fabric.host_processing=1us", "`host_processing`"),
+        ("fabric.host_cpu={ send = { packet = \"1us\" } }", "`host_cpu`"),
         ("schemes.dctcp.path_manager=opn", "the path manager `opn`"),
         ("transport.receive_buffer=linux", "a receive buffer that grows (scheme `dctcp`)"),
         ("measure.rtt=true", "`[measure] rtt`"),

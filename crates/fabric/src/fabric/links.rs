@@ -64,7 +64,7 @@ impl<P: Copy> Fabric<P> {
         self.hops += 1;
         let [arrival, departure] = queued.admit(self.now, packet, pool.take());
         if let Some(time) = arrival {
-            let time = if queued.quiet { time } else { port.processed(time) };
+            let time = if queued.quiet { time } else { port.processed(time, packet.bytes.into()) };
             let crosses = port.crosses();
             if queued.marks_behind {
                 self.mark_behind(number, place);
@@ -136,7 +136,7 @@ impl<P: Copy> Fabric<P> {
         // The plain port of a quiet queued port matters only for a cut.
         if !quiet || self.part.is_some() {
             let port = &mut self.ports[number as usize];
-            (arrival, crosses) = (port.processed(arrival), port.crosses());
+            (arrival, crosses) = (port.processed(arrival, packet.bytes.into()), port.crosses());
         }
         self.count_begin(number);
         self.write_hop(number, packet.id, now);

@@ -36,7 +36,7 @@ pub struct PortConfig {
     pub red: Option<RedConfig>,
     /// Arriving packets that are lost whatever the queue; they take no place in it.
     pub loss: Loss,
-    /// The time that its host spends on each packet, in addition to `delay`.
+    /// The time that its host, and the host that it leads to, spend on each packet, in addition to `delay`.
     pub processing: Processing,
 }
 
@@ -46,7 +46,7 @@ impl PortConfig {
         self.loss.probability() == Probability::ZERO
             && self.red.is_none()
             && self.drop_until.is_none()
-            && self.processing.below() == 0
+            && self.processing.is_none()
     }
 
     /// The longest time that a packet takes from arrival to the far end; a guess if the queue has no limit.
@@ -56,7 +56,7 @@ impl PortConfig {
             limit if limit.is_bytes() => limit.value() / 1500,
             limit => limit.value(),
         };
-        self.delay + self.processing.below() + (packets.min(1024) + 2) * (1500 * 8 * SECOND / self.rate)
+        self.delay + self.processing.longest(1500) + (packets.min(1024) + 2) * (1500 * 8 * SECOND / self.rate)
     }
 }
 

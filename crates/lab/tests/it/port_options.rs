@@ -3,7 +3,7 @@
 use tempfile::TempDir;
 use tresse_experiment::plan::port_options::PortConfigs;
 use tresse_experiment::{Loaded, Plan, Profile, find, load, resolve};
-use tresse_fabric::{ClassMark, Processing, Threshold};
+use tresse_fabric::{ClassMark, Processing, Service, Threshold};
 use tresse_lab::judge::NotJudged;
 use tresse_lab::runner::run;
 use tresse_lab::{Options, Watch};
@@ -111,6 +111,30 @@ fn hosts_take_time_and_switches_do_not() {
 }
 
 #[test]
+fn cores_are_those_of_hosts_that_send_and_receive() {
+    let cpu = "fabric.host_cpu={wake='20us', send={packet='2us', byte='1ns'}, receive={packet='3us'}}";
+    let send = Service { wake: 0, packet: 2 * MICROSECOND, byte: 1000 };
+    let receive = Service { wake: 20 * MICROSECOND, packet: 3 * MICROSECOND, byte: 0 };
+    let c = configs(&[cpu]);
+    for (config, port) in c.ports.iter().zip(0..) {
+        let expected = match port {
+            0..16 => Processing::new(0, 7, port).on([send, Service::NONE]),
+            16..32 => Processing::NONE.on([Service::NONE, receive]),
+            _ => Processing::NONE,
+        };
+        assert_eq!(config.processing, expected, "port {port}");
+    }
+    // A core that needs 100 us for a packet of 1500 bytes carries 115 Mbit/s of payload, and the links 1 Gbit/s.
+    let fastest = |settings: &[&str]| {
+        let report = report(settings);
+        let rates = report.cases.iter().map(|case| case.metrics["goodput_p90_bps"].value());
+        rates.fold(0.0, f64::max)
+    };
+    let slow = fastest(&["fabric.host_cpu={send={packet='100us'}}"]);
+    assert!((40e6..=117e6).contains(&slow) && fastest(&[]) > 2.0 * slow, "{slow}");
+}
+
+#[test]
 fn options_are_those_of_switches_and_follow_the_layers() {
     let c = configs(&[
         "fabric.red={min='5pkt', max={rack='15pkt', aggregation='20pkt', core='25pkt'}, probability=0.5}",
@@ -189,6 +213,8 @@ fn what_is_wrong_is_named() {
         (&["fabric.host_flag='80pkt'"], "80pkt: hosts' queues have a limit, "),
         (&["fabric.host_flag='0kB'"], "an empty queue is not congested"),
         (&["fabric.host_processing='1001s'"], "1001s: at most 1000s"),
+        (&["fabric.host_cpu={wake='2s'}"], "2s: at most 1s"),
+        (&["fabric.host_cpu='nowhere.toml'"], "nowhere.toml cannot be read"),
         (&["schemes.lia.class=1"], "class 1: without `fabric.classes` there is only class 0"),
         (&[class, "workloads.permutation.class=2"], "only class 0"),
     ] {

@@ -62,7 +62,7 @@ const ADDRESSES: usize = 256;
 const UNKNOWN: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0);
 
 /// The subflows of a connected socket; none if the kernel reports none.
-pub(super) fn subflows(socket: BorrowedFd<'_>, multipath: bool) -> Vec<Subflow> {
+pub(crate) fn subflows(socket: BorrowedFd<'_>, multipath: bool) -> Vec<Subflow> {
     if !multipath {
         let mut info = [0; TcpInfo::SIZE];
         let told = get(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info);

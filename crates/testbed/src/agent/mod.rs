@@ -4,7 +4,7 @@
 //! over its standard input, a Unix socket.
 
 mod datagrams;
-mod info;
+pub(crate) mod info;
 mod receiver;
 mod sender;
 mod subflows;

@@ -280,6 +280,7 @@ mod tests {
             ("host_queue", "fabric.host_queue"),
             ("host queue", "fabric.host_queue"),
             ("receive_buffer", "transport.receive_buffer"),
+            ("host_cpu", "fabric.host_cpu"),
             ("rto_min", "transport.rto_min"),
             ("RTO", "\n    tresse explain "),
             ("cwnd", "cwnd_mean_pkts"),

@@ -2,6 +2,7 @@
 //! comparisons of what the whole host has, before and after. `scripts/test` runs these alone, the others beside
 //! simulations.
 
+mod calibrate;
 mod challenge;
 mod fill;
 mod killed;

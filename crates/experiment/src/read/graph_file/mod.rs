@@ -7,7 +7,6 @@ mod json;
 mod parallel;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use tresse_fabric::{
@@ -16,6 +15,7 @@ use tresse_fabric::{
 use tresse_units::{Mark, Probability};
 
 use crate::diagnostic::{Diagnostic, Location, Wrong, did_you_mean, wrong};
+use crate::read::files::beside;
 use crate::read::loaded::{Loaded, Source};
 use crate::schema::fabric::{Fabric, Layered};
 use attributes::{Heard, LinkAttributes, LinkValues, NodeAttributes};
@@ -74,9 +74,7 @@ struct Attribute {
 pub(crate) fn read(loaded: &mut Loaded) -> Result<(), Diagnostic> {
     let fabric = &loaded.experiment.fabric;
     let Some(file) = fabric.file() else { return Ok(()) };
-    // Of an experiment that is no file, the folder is the one that we are in.
-    let own = Path::new(&loaded.source.name);
-    let path = if own.is_file() { own.with_file_name(file) } else { file.into() };
+    let path = beside(&loaded.source.name, file);
     let name = path.display().to_string();
     let text = loaded
         .files

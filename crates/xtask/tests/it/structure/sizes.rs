@@ -16,7 +16,7 @@ const EXCEPTIONS: &[(&str, &str, usize)] = &[
     ("crates/controllers/src/law/raw.rs", "RawObjective", 17),
     ("crates/controllers/src/raw.rs", "RawController", 22),
     ("crates/reproduction/src/schema/claims.rs", "Claim", 24),
-    ("crates/experiment/src/schema/fabric.rs", "Fabric", 25),
+    ("crates/experiment/src/schema/fabric.rs", "Fabric", 26),
     ("crates/experiment/src/schema/transport/mod.rs", "Transport", 34),
     ("crates/experiment/src/plan/patterns/flows.rs", "Flow", 17),
     ("crates/results/src/record/outcome.rs", "Outcome", 20),
