@@ -463,6 +463,11 @@ class Fabric(Keys):
     packet overtakes another. At most 1000s. Default: no time.
     """
 
+    host_cpu: HostCpu | None = None
+    """What packets cost the cores of a host, each of which takes them one by one: a table, or the file
+    that `tresse calibrate` has written. Not with `pfc`. Default: nothing.
+    """
+
     non_ect: NonEct | None = None
     """What happens above K to a packet that is not ECN-capable. Default: "queue"."""
 
@@ -514,6 +519,33 @@ class Fabric(Keys):
 
     links: Sequence[LinkSetting] | None = None
     """Single links that differ from their layer, in both directions."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Costs(Keys):
+    """What packets cost: one core sends, another one receives, and each takes its packets one by one. At
+    most 1s each.
+    """
+
+    wake: Duration | None = None
+    """From the arrival of a packet until a receiving core that was idle begins. Default: no time."""
+
+    send: Cost | None = None
+    """What a packet costs the core that sends it."""
+
+    receive: Cost | None = None
+    """What a packet costs the core that receives it."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Cost(Keys):
+    """What a packet costs a core."""
+
+    packet: Duration | None = None
+    """The packet. Default: no time."""
+
+    byte: Duration | None = None
+    """Each of its bytes, with headers. Default: no time."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2233,6 +2265,11 @@ class Experiment(Keys):
     figures: Sequence[Figure] | None = None
     """The figures that its page shows."""
 
+
+HostCpu: TypeAlias = str | Costs
+"""What packets cost the cores of a host: a table, or the file that `tresse calibrate` has written,
+relative to the experiment's folder.
+"""
 
 Workload: TypeAlias = (
     Parts | Permutation | RackToRack | Random | Jobs | Incast | Poisson | Spread | OnOff | Flows | Collective
