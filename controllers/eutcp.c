@@ -28,8 +28,7 @@
  *   congestion avoidance   w_l += (1 + g w_l/2) (1 - (y / (2 + y))^g)
  *     loss or mark in it   w_l -= (1 + g w_l/2) (y / (2 + y))^g
  *
- * A subflow that has neither grown nor been cut yet counts with gamma in y. For gamma = 1 and one subflow
- * this is Reno too.
+ * For gamma = 1 and one subflow this is Reno too.
  *
  * EXCEPTION to the contract: a packet delivered in slow start adds more than one packet: gamma, or with
  * exact = 1 up to 2.67. That is the rule, and the reason why EUTCP's growth is not bounded by Reno's.
@@ -78,7 +77,7 @@ static u64 eutcp_gamma(const struct subflow *s)
 
 /*
  * sum_k (gamma_k - gamma_l) w_k base/T_k in thousandths, two's complement: by how much the scaled rates
- * exceed those of equal gammas. All subflows publish theirs.
+ * exceed those of equal gammas. Every subflow publishes its own.
  */
 static u64 excess_of_others(const struct subflow *s, u32 base, u32 spare)
 {
@@ -148,13 +147,19 @@ static u32 exact_cut(const struct subflow *s)
 	return kept > z ? (u32)((kept - z) >> 32) : 0;
 }
 
+/* Its siblings know it from the start; a subflow's place may change with those before it. */
+static void publish_gamma(struct subflow *s)
+{
+	s->word = thousandths_of_gamma(s);
+}
+
 static void eutcp_grow(struct subflow *s, const struct ack *a)
 {
 	u64 *credit = &state_of(s)->credit;
 	u64 exact = PARAMETER(s, exact);
 	u32 left = a->delivered;
 
-	s->word = thousandths_of_gamma(s);
+	publish_gamma(s);
 	if (s->cwnd < s->ssthresh)
 		left = scaled_slow_start(s, credit, left, exact ? exact_pace(s) << 18 :
 					 ((s->word << 48) + 999) / 1000);
@@ -168,7 +173,7 @@ static void eutcp_grow(struct subflow *s, const struct ack *a)
 static u32 eutcp_congestion(struct subflow *s, enum cause cause)
 {
 	state_of(s)->credit = 0;
-	s->word = thousandths_of_gamma(s);
+	publish_gamma(s);
 	if (PARAMETER(s, exact))
 		return max_u32(exact_cut(s), 2);
 	return max_u32((u32)(s->cwnd * (2000 - s->word) / 2000), 2);
@@ -196,5 +201,6 @@ CONTROLLER(eutcp,
 		    .caveat = "(3.7) drops the chain rule's exponent γ: the measured law does not have the equilibrium of (3.4)." }),
 	FOLLOWS({ .when = "exact", .kind = LAW_SLIDING_TCP },
 		{ .growth = GROWTH_SHARED, .cuts = GAMMAS }),
+	.init = publish_gamma,
 	.grow = eutcp_grow,
 	.congestion = eutcp_congestion);

@@ -282,7 +282,7 @@ fn a_timeout_may_be_a_loss_like_any_other() {
     for recovery in [&RECOVERIES[..], &[Recovery::GoBackN, Recovery::Rack]].concat() {
         let config = Config { timeout_cut: TimeoutCut::AsLoss, ..with(recovery) };
         let pipe = Pipe::single(config, 100)
-            .data_fate(|s| if s.seq >= 8 && s.attempt == 1 && s.seq < 30 { Fate::Drop } else { Fate::Pass })
+            .data_fate(|s| if s.seq >= 8 && s.attempt == 1 && s.seq < 26 { Fate::Drop } else { Fate::Pass })
             .run(10 * SECOND);
         let Some(start) = pipe.trace.iter().position(|s| s.timeout) else {
             assert_eq!(recovery, Recovery::Rack, "its probe finds the losses");
@@ -294,7 +294,7 @@ fn a_timeout_may_be_a_loss_like_any_other() {
         assert_eq!(windows, [9, 9, 9, 9, 9, 9, 9, 9, 9, 10, 10], "{recovery:?}");
         let at_once = pipe.retransmissions().iter().filter(|(now, _)| *now == after[0].now).count();
         assert_eq!(at_once, 9, "{recovery:?}");
-        assert_eq!(pipe.states(), [State::Open, State::Loss, State::Open]);
+        assert_eq!(pipe.states(), [State::Open, State::Loss, State::Open], "{recovery:?}");
     }
 }
 
