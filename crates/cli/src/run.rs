@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use tresse_experiment::schema::fidelity::Fidelity;
 use tresse_experiment::schema::stopping_rule::Asked;
 use tresse_reproduction::Publication;
 use tresse_results::State;
@@ -28,7 +29,7 @@ use crate::{interrupt, pictures, report};
 ///   tresse run xmp/table1 --set fabric.mark=20pkt --set schemes.xmp.parameters.beta=6
 ///   tresse run xmp/table1 --set measure.samples=10ms
 ///   tresse run xmp/table1 --profile full
-///   tresse run xmp/table1 --only pattern=permutation --set measure.rtt=false --fidelity rounds
+///   tresse run xmp/table1 --only pattern=permutation --fidelity rounds
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -77,9 +78,18 @@ pub struct Args {
 
 /// The values of `--fidelity`.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum FidelityArg {
+pub enum FidelityArg {
     Packets,
     Rounds,
+}
+
+impl From<FidelityArg> for Fidelity {
+    fn from(asked: FidelityArg) -> Self {
+        match asked {
+            FidelityArg::Packets => Self::Packets,
+            FidelityArg::Rounds => Self::Rounds,
+        }
+    }
 }
 
 impl FidelityArg {

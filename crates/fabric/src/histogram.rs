@@ -29,13 +29,19 @@ impl Histogram {
 
     /// Adds a value.
     pub fn record(&mut self, value: u64) {
+        self.record_several(value, 1);
+    }
+
+    /// Adds a value `times` times, at least once.
+    #[inline]
+    pub fn record_several(&mut self, value: u64, times: u64) {
         let bucket = bucket(value);
         if bucket.wrapping_sub(self.first) >= self.counts.len() {
             self.reach(bucket);
         }
-        self.counts[bucket - self.first] += 1;
-        self.count += 1;
-        self.sum += u128::from(value);
+        self.counts[bucket - self.first] += times;
+        self.count += times;
+        self.sum += u128::from(value) * u128::from(times);
         self.widen([value; 2]);
     }
 

@@ -49,7 +49,8 @@ pub(crate) fn world(case: &Case, seed: u64, threads: usize) -> World {
 /// The network of `case` by rounds, without connections.
 pub(crate) fn rounds(case: &Case, seed: u64) -> Rounds {
     let packets = case.bound_schemes.iter().map(|c| c.transport.mss + c.transport.header);
-    Rounds::new(fabric(case, seed), packets.max().unwrap_or(1500), seed)
+    let rounds = Rounds::new(fabric(case, seed), packets.max().unwrap_or(1500), seed);
+    if case.setting.rtt { rounds.with_rtts(case.groups.len()) } else { rounds }
 }
 
 /// The parts of a case's network that threads work on.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use tresse_controllers::Group;
 use tresse_controllers::trace::Hosts;
-use tresse_path_manager::PathManager;
+use tresse_path_manager::{PathChoice, PathManager};
 use tresse_sim::{FlowRecord, FlowSpec};
 use tresse_transport::{Config, Counters};
 use tresse_units::{Stream, Time};
@@ -81,6 +81,8 @@ pub(crate) struct Batch {
     pub lost: u32,
     /// The round trip of its first packet, ps.
     pub rtt: f64,
+    /// How much longer that of its last packet is, ps.
+    pub growth: f64,
     /// The time between its ACKs, a packet, ps.
     pub gap: f64,
 }
@@ -106,8 +108,8 @@ pub(crate) struct Outgoing {
     pub before: SmallVec<[Shares; 6]>,
 }
 
-/// The links of a subflow.
-#[derive(Debug)]
+/// The links of a subflow; none while no path leads to the other host.
+#[derive(Debug, Default)]
 pub(crate) struct Way {
     /// Those that data flows through, then those of the ACKs.
     pub links: SmallVec<[u32; 12]>,
@@ -189,6 +191,10 @@ impl Rtt {
 #[derive(Debug)]
 pub(crate) struct Subflow {
     pub way: Way,
+    /// Which of the paths between the hosts it takes.
+    pub choice: PathChoice,
+    /// The way that its next batch takes, if links have changed.
+    pub moves: Option<Box<Way>>,
     pub is_open: bool,
     pub takes_data: bool,
     /// Whether the window, not the data, limited what was sent last.

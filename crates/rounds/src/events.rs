@@ -47,8 +47,10 @@ type Planned = (Time, u64, Event);
 /// The events to come.
 #[derive(Debug)]
 pub(crate) struct Events {
-    /// The events until the end of the open span, the next one last.
+    /// The events until the end of the open span that were planned before it was opened, the next one last.
     open: Vec<Planned>,
+    /// Those that were planned since: of many at one instant, each would move all that come before it.
+    late: BinaryHeap<Reverse<Planned>>,
     /// The number of the open span.
     span: u64,
     /// By the number of a span on the wheel: its events, in no order, and a bit if it has any.
@@ -64,6 +66,7 @@ impl Events {
     pub fn new() -> Self {
         Self {
             open: Vec::new(),
+            late: BinaryHeap::new(),
             span: 0,
             wheel: (0..SPANS).map(|_| Vec::new()).collect(),
             occupied: [0; SPANS as usize / 64],
@@ -79,8 +82,7 @@ impl Events {
         let planned = (time, self.planned, event);
         let span = time >> SPAN;
         if span <= self.span {
-            let place = self.open.partition_point(|other| *other > planned);
-            self.open.insert(place, planned);
+            self.late.push(Reverse(planned));
         } else if span < self.span + SPANS {
             let place = (span % SPANS) as usize;
             self.wheel[place].push(planned);
@@ -93,14 +95,24 @@ impl Events {
     /// The next event, if it happens before `until` or then.
     #[inline]
     pub fn next(&mut self, until: Time) -> Option<(Time, Event)> {
-        if self.open.is_empty() {
+        if self.open.is_empty() && self.late.is_empty() {
             self.open_next();
         }
-        let &(time, _, event) = self.open.last()?;
+        let open = self.open.last().copied();
+        let late = self.late.peek().map(|Reverse(planned)| *planned);
+        let is_late = match (open, late) {
+            (Some(open), Some(late)) => late < open,
+            (open, _) => open.is_none(),
+        };
+        let (time, _, event) = if is_late { late? } else { open? };
         if time > until {
             return None;
         }
-        self.open.pop();
+        if is_late {
+            self.late.pop();
+        } else {
+            self.open.pop();
+        }
         Some((time, event))
     }
 

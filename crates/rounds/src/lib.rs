@@ -13,9 +13,11 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod changes;
 mod connection;
 mod events;
 mod link;
+mod managing;
 mod network;
 mod sending;
 

@@ -3,6 +3,9 @@
 use tresse_fabric::{NonEct, PortConfig, PortCounters, Threshold};
 use tresse_units::{BitsPerSecond, SECOND, Time};
 
+/// The room of a link that has failed.
+const DOWN: f32 = -1.0;
+
 /// Bytes per picosecond of a rate.
 fn fluid(rate: BitsPerSecond) -> f64 {
     rate as f64 / (8.0 * SECOND as f64)
@@ -27,7 +30,7 @@ pub(crate) struct Shares {
 pub(crate) struct Link {
     /// Bytes per ps.
     rate: f64,
-    /// Room for waiting bytes.
+    /// Room for waiting bytes; [`DOWN`] while the link has failed.
     limit: f32,
     /// Bytes above which packets are marked.
     mark: f32,
@@ -47,6 +50,8 @@ pub(crate) struct Record {
     nominal: BitsPerSecond,
     /// The time a bit takes to the far end.
     pub delay: Time,
+    /// Room for waiting bytes.
+    limit: f32,
     /// Packets that cannot be marked are dropped above the threshold.
     pub drops_non_ect: bool,
     /// The share of packets that is lost whatever the queue.
@@ -91,6 +96,10 @@ impl Link {
             return;
         }
         self.at = now;
+        if self.is_down() {
+            self.shares.lost += left;
+            return;
+        }
         let net = self.inflow - self.rate;
         if net <= 0.0 && self.backlog <= 0.0 {
             self.taken += self.inflow * left;
@@ -143,6 +152,12 @@ impl Link {
         self.backlog > f64::from(self.mark)
     }
 
+    /// Whether it has failed, and what is sent into it is lost.
+    #[inline]
+    pub fn is_down(&self) -> bool {
+        self.limit < 0.0
+    }
+
     /// What it has done until now.
     #[inline]
     pub fn shares(&self) -> Shares {
@@ -152,14 +167,16 @@ impl Link {
     /// How long a byte that arrives now waits, ps.
     #[inline]
     pub fn wait(&self) -> f64 {
-        self.backlog / self.rate
+        if self.backlog > 0.0 { self.backlog / self.rate } else { 0.0 }
     }
 
     /// The most that is left of a packet of these bytes that is in transmission, times the chance that one is, ps.
     #[inline]
     pub fn rest(&self, bytes: f64) -> f64 {
-        let busy = if self.backlog > 0.0 { 0.0 } else { (self.inflow / self.rate).min(1.0) };
-        busy * bytes / self.rate
+        if self.backlog > 0.0 || self.inflow == 0.0 {
+            return 0.0;
+        }
+        self.inflow.min(self.rate) * bytes / (self.rate * self.rate)
     }
 
     /// Bytes above the marking threshold, and above the limit, if what takes `held` ps waits besides.
@@ -197,10 +214,11 @@ fn above(mark: f64, from: f64, to: f64) -> f64 {
 }
 
 impl Record {
-    /// That of a new link.
-    pub fn new(config: &PortConfig) -> Self {
+    /// That of a new `link`.
+    pub fn new(config: &PortConfig, link: &Link) -> Self {
         Self {
             nominal: config.rate,
+            limit: link.limit,
             delay: config.delay,
             drops_non_ect: config.non_ect == NonEct::Drop,
             random_loss: config.loss.probability().parts() as f64 / (1u64 << 32) as f64,
@@ -229,6 +247,17 @@ impl Record {
     pub fn set_rate(&mut self, link: &mut Link, rate: BitsPerSecond) {
         (self.busy, self.left) = self.served(link);
         (link.rate, self.nominal) = (fluid(rate), rate);
+    }
+
+    /// `link` fails, and what waits is lost; or it comes back. It is up to date.
+    pub fn set_up(&mut self, link: &mut Link, up: bool, packet: f64) {
+        link.limit = if up { self.limit } else { DOWN };
+        if !up {
+            self.lost += link.backlog / packet;
+            // It was let in, and never sent.
+            self.left += link.backlog;
+            link.backlog = 0.0;
+        }
     }
 
     /// The rate of `link`, its counters and its busy time, ps, at `now`.

@@ -1,20 +1,20 @@
 //! Links with connections on them: how they start, and how time advances for them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tresse_controllers::trace::Hosts;
 use tresse_controllers::{Group, State};
-use tresse_fabric::{Fabric, PortCounters, prefetch_line};
-use tresse_path_manager::{Action, Memory, PathChoice, Priority};
+use tresse_fabric::{Fabric, Histogram, PortCounters, prefetch_line};
+use tresse_path_manager::Memory;
 use tresse_sim::{FlowRecord, FlowSpec, Step};
-use tresse_transport::{Config, Counters, Join};
+use tresse_transport::{Config, Counters};
 use tresse_units::{BitsPerSecond, NEVER, Stream, Time};
 
-use crate::connection::{Connection, Echo, Repair, Rtt, Subflow, Way};
+use crate::connection::Connection;
 use crate::events::{Event, Events, Kind};
 use crate::link::{Link, Record};
-use crate::sending::{Place, admit};
+use crate::sending::Place;
 
 /// A subflow as it is now.
 #[derive(Debug, Clone, Copy)]
@@ -36,17 +36,21 @@ pub struct SubflowState<'a> {
 /// Links with connections on them.
 #[derive(Debug)]
 pub struct Rounds {
-    now: Time,
+    pub(crate) now: Time,
     seed: u64,
     /// Bytes of a packet whose number a queue's length is.
-    packet: f64,
+    pub(crate) packet: f64,
     /// Knows where paths lead. Nothing is sent on it.
-    fabric: Fabric<()>,
-    links: Vec<Link>,
+    pub(crate) fabric: Fabric<()>,
+    pub(crate) links: Vec<Link>,
     /// By link.
-    records: Vec<Record>,
-    events: Events,
-    connections: Vec<Option<Connection>>,
+    pub(crate) records: Vec<Record>,
+    /// How many links have failed.
+    pub(crate) down: u32,
+    /// The RTTs of packets by group, ps, if they are recorded.
+    pub(crate) rtts: Vec<Histogram>,
+    pub(crate) events: Events,
+    pub(crate) connections: Vec<Option<Connection>>,
     /// Connections that have been started.
     started: u32,
     /// The transport of the last one: many have the same and share it.
@@ -55,7 +59,7 @@ pub struct Rounds {
     /// By the caller's names for them.
     slots: BTreeMap<u64, u32>,
     /// What connections of one memory know about their paths.
-    memories: BTreeMap<[u32; 3], Memory>,
+    pub(crate) memories: BTreeMap<[u32; 3], Memory>,
     /// Payload that has arrived, bytes.
     arrived: u64,
     hops: u64,
@@ -64,12 +68,21 @@ pub struct Rounds {
 impl Rounds {
     /// The links of `fabric`, without connections. Thresholds in packets stand for packets of `packet` bytes.
     pub fn new(fabric: Fabric<()>, packet: u32, seed: u64) -> Self {
+        let links: Vec<Link> =
+            fabric.ports().iter().map(|port| Link::new(&port.config(), packet.into())).collect();
         Self {
             now: 0,
             seed,
             packet: packet.into(),
-            links: fabric.ports().iter().map(|port| Link::new(&port.config(), packet.into())).collect(),
-            records: fabric.ports().iter().map(|port| Record::new(&port.config())).collect(),
+            records: fabric
+                .ports()
+                .iter()
+                .zip(&links)
+                .map(|(port, own)| Record::new(&port.config(), own))
+                .collect(),
+            links,
+            down: 0,
+            rtts: Vec::new(),
             fabric,
             arrived: 0,
             events: Events::new(),
@@ -81,6 +94,12 @@ impl Rounds {
             memories: BTreeMap::new(),
             hops: 0,
         }
+    }
+
+    /// It records the RTTs of this many groups' packets.
+    pub fn with_rtts(mut self, groups: usize) -> Self {
+        self.rtts = vec![Histogram::new(); groups];
+        self
     }
 
     /// Its time.
@@ -115,35 +134,33 @@ impl Rounds {
         }
         let i = usize::from(subflow);
         let arrived = connection.delivered();
-        let (links, records, events) = (&mut self.links[..], &mut self.records[..], &mut self.events);
-        let mut place = Place { links, records, events, now: self.now, slot, i };
+        let mut place = Place {
+            links: &mut self.links,
+            records: &mut self.records,
+            events: &mut self.events,
+            rtts: &mut self.rtts,
+            any_down: self.down > 0,
+            now: self.now,
+            slot,
+            i,
+        };
         let sent = match kind {
             Kind::Sent => place.sent(connection),
             Kind::Acked(number) => place.acked(connection, number),
             Kind::Timeout(timer) => place.timeout(connection, timer),
-            Kind::Established => {
-                connection.subflows[i].is_open = true;
-                self.hops += place.send(connection) as u64 * connection.subflows[i].way.links.len() as u64;
-                if connection.config.handshake && i == 0 && connection.config.join == Join::FirstAck {
-                    let round = connection.subflows[0].way.base.iter().sum::<f64>() as Time;
-                    self.events.plan(self.now + round, Event { kind: Kind::Joinable, ..event });
-                } else {
-                    self.manage(slot, |m, now, memory| m.handle_established(now, memory, i));
-                }
-                return None;
-            }
-            Kind::Joinable => {
-                self.manage(slot, |m, now, memory| m.handle_established(now, memory, i));
-                return None;
-            }
-            Kind::Manager => {
-                self.manage(slot, |m, now, memory| m.handle_timeout(now, memory));
-                return None;
-            }
+            Kind::Established => place.establish(connection, &mut self.fabric),
+            Kind::Joinable | Kind::Manager => 0,
             Kind::Finished => return (connection.last <= self.now).then(|| self.end(slot)),
         };
-        self.hops += u64::from(sent) * connection.subflows[i].way.links.len() as u64;
+        let s = &connection.subflows[i];
+        self.hops += u64::from(sent) * s.way.links.len() as u64;
         self.arrived += connection.delivered() - arrived;
+        match kind {
+            Kind::Established if s.is_open => self.establish(event),
+            Kind::Joinable => self.manage(slot, |m, now, memory| m.handle_established(now, memory, i)),
+            Kind::Manager => self.manage(slot, |m, now, memory| m.handle_timeout(now, memory)),
+            _ => {}
+        }
         None
     }
 
@@ -210,100 +227,12 @@ impl Rounds {
         self.manage(slot, |_, _, _| {});
     }
 
-    /// Notifies the path manager and does what it asks for.
-    fn manage(
-        &mut self,
-        slot: u32,
-        tell: impl FnOnce(&mut dyn tresse_path_manager::PathManager, Time, &mut Memory),
-    ) {
-        let now = self.now;
-        let Some(c) = self.connections[slot as usize].as_mut() else { return };
-        let named = c.named;
-        let mut memory = self.memories.remove(&named).unwrap_or_default();
-        tell(&mut *c.manager, now, &mut memory);
-        self.memories.insert(named, memory);
-        loop {
-            let Some(c) = self.connections[slot as usize].as_mut() else { return };
-            let Some(action) = c.manager.poll_action() else { break };
-            match action {
-                Action::Open { path, .. } => self.open(slot, path),
-                Action::SetPriority { subflow, priority } => {
-                    c.subflows[subflow].takes_data = priority == Priority::Normal;
-                }
-                // Data in flight there arrives; nothing new is sent.
-                Action::Close { subflow } => c.subflows[subflow].takes_data = false,
-                Action::Reinject { .. } => {}
-            }
-        }
-        let Some(c) = self.connections[slot as usize].as_ref() else { return };
-        let due = c.manager.deadline();
-        if due != NEVER {
-            let event = Event { slot, generation: c.generation, subflow: 0, kind: Kind::Manager };
-            self.events.plan(due.max(now), event);
-        }
-    }
-
-    fn open(&mut self, slot: u32, choice: PathChoice) {
-        let Some(c) = self.connections[slot as usize].as_mut() else { return };
-        let path = c.spec.paths.chosen(&mut self.fabric, choice).expect("a subflow keeps to one path");
-        let config = Arc::clone(&c.config);
-        let base = |ports: &[u32], bytes: f64| -> f64 {
-            let link = |&port: &u32| {
-                let port = port as usize;
-                self.records[port].delay as f64 + self.links[port].transmission(bytes)
-            };
-            ports.iter().map(link).sum()
-        };
-        let (data, ack) = (base(&path.there, c.wire), base(&path.back, config.ack.into()));
-        let slowest = path.there.iter().map(|&l| self.links[l as usize].transmission(c.wire));
-        let i = c.subflows.len();
-        let handshake = match (config.handshake, i) {
-            (false, _) => 0.0,
-            (true, 0) => 1.0,
-            // The other host must have heard the third packet (RFC 8684 §3.2).
-            (true, _) => 2.0,
-        };
-        let shake = base(&path.there, config.ack.into()) + ack;
-        let way = Way {
-            links: path.there.iter().chain(&path.back).copied().collect(),
-            hops: path.there.len(),
-            base: [data, ack],
-            least_gap: slowest.fold(0.0, f64::max),
-            loses: path.there.iter().any(|&l| self.records[l as usize].random_loss > 0.0),
-        };
-        let subflow = Subflow {
-            way,
-            is_open: handshake == 0.0,
-            takes_data: true,
-            limited: false,
-            echo: Echo::default(),
-            in_flight: 0,
-            rtt: Rtt::default(),
-            next: 0,
-            gap: 0.0,
-            last_sent: self.now,
-            acked_at: 0,
-            arrived: 0,
-            outgoing: None,
-            batches: VecDeque::new(),
-            repair: Repair::default(),
-            counters: Counters::default(),
-        };
-        c.subflows.push(subflow);
-        admit(&mut c.group, &mut c.hosts, i, &config);
-        let established = self.now + (handshake * shake) as Time;
-        let event = Event { slot, generation: c.generation, subflow: i as u16, kind: Kind::Established };
-        self.events.plan(established, event);
-    }
-
     /// Ends the connection in `slot`.
     fn end(&mut self, slot: u32) -> FlowRecord {
         let mut c = self.connections[slot as usize].take().expect("it is live");
         for i in 0..c.subflows.len() {
             if let Some(out) = c.subflows[i].outgoing.take() {
-                let (links, records, events) = (&mut self.links[..], &mut self.records[..], &mut self.events);
-                let mut place = Place { links, records, events, now: self.now, slot, i };
-                place.release(&c.subflows[i].way, &out);
+                self.place(slot, i).release(&c.subflows[i].way, &out);
             }
         }
         self.free.push(slot);
@@ -361,16 +290,14 @@ impl Rounds {
         self.links.iter().zip(&self.records).map(|(link, record)| record.observe(link, self.now)).collect()
     }
 
+    /// The RTTs of each group's packets, ps, if they are recorded.
+    pub fn rtts(&self) -> Vec<Histogram> {
+        self.rtts.clone()
+    }
+
     /// Packets that wait in front of a link.
     pub fn waiting(&self, link: u32) -> u64 {
         (self.links[link as usize].backlog(self.now) / self.packet) as u64
-    }
-
-    /// The rate of a link changes.
-    pub fn set_rate(&mut self, link: u32, rate: BitsPerSecond) {
-        let (record, link) = (&mut self.records[link as usize], &mut self.links[link as usize]);
-        link.advance(self.now);
-        record.set_rate(link, rate);
     }
 }
 

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 use tresse_controllers::trace::{Event as Told, Hosts};
 use tresse_controllers::{Group, State};
+use tresse_fabric::{Fabric, Histogram};
 use tresse_transport::{Config, Recovery};
 use tresse_units::{MICROSECOND, Time};
 
@@ -17,15 +18,15 @@ const DUPLICATES: u32 = 3;
 /// it.
 const NEARLY: f64 = 7.0 / 8.0;
 
-fn waits(links: &[Link], path: &[u32]) -> f64 {
-    path.iter().map(|&link| links[link as usize].wait()).sum()
-}
-
 /// The events of subflow `i` of the connection in `slot`.
 pub(crate) struct Place<'a> {
     pub links: &'a mut [Link],
     pub records: &'a mut [Record],
     pub events: &'a mut Events,
+    /// The RTTs of packets by group, if they are recorded.
+    pub rtts: &'a mut [Histogram],
+    /// Whether a link has failed.
+    pub any_down: bool,
     pub now: Time,
     pub slot: u32,
     pub i: usize,
@@ -45,6 +46,18 @@ impl Subflow {
     }
 }
 
+impl Batch {
+    /// Records the RTTs of the `arrived` packets that have arrived: they grow evenly, in eight steps at most.
+    fn record(&self, arrived: u32, rtts: &mut Histogram) {
+        let steps = arrived.min(8);
+        for step in 0..steps {
+            let packets = arrived * (step + 1) / steps - arrived * step / steps;
+            let rtt = self.rtt + self.growth * (f64::from(step) + 0.5) / f64::from(steps);
+            rtts.record_several(rtt.max(0.0) as u64, packets.into());
+        }
+    }
+}
+
 impl Place<'_> {
     fn plan(&mut self, connection: &Connection, time: Time, kind: Kind) {
         let (slot, generation, subflow) = (self.slot, connection.generation, self.i as u16);
@@ -55,10 +68,10 @@ impl Place<'_> {
         way.links.iter().for_each(|&link| self.links[link as usize].advance(self.now));
     }
 
-    /// The way of a packet that leaves now to the receiver, and its round trip, ps. The links are up to date.
-    fn trip(&self, way: &Way) -> [f64; 2] {
-        let forward = way.base[0] + waits(self.links, way.there());
-        [forward, forward + way.base[1] + waits(self.links, way.back())]
+    /// The round trip of a packet that leaves now, ps. The links are up to date.
+    fn trip(&self, way: &Way) -> f64 {
+        let waits: f64 = way.links.iter().map(|&link| self.links[link as usize].wait()).sum();
+        way.base[0] + way.base[1] + waits
     }
 
     /// Packets that window and data allow.
@@ -77,6 +90,27 @@ impl Place<'_> {
         u64::from(room).min(wanted) as u32
     }
 
+    /// The handshake of the subflow is complete, unless a link of its path has failed: then its packet is sent again.
+    /// Returns how many packets follow it.
+    pub fn establish(&mut self, c: &mut Connection, fabric: &mut Fabric<()>) -> u32 {
+        let mut s = &mut c.subflows[self.i];
+        if s.way.hops == 0 || self.any_down && s.way.is_cut(self.links) && !s.is_open {
+            let choice = s.choice;
+            if let Some(way) = Way::find(fabric, self.links, self.records, c, choice) {
+                c.subflows[self.i].way = way;
+            }
+            s = &mut c.subflows[self.i];
+            let wait =
+                c.config.rto_initial.saturating_mul(1 << s.repair.backoff.min(16)).min(c.config.rto_max);
+            s.repair.backoff += 1;
+            s.counters.handshake_timeouts += 1;
+            self.plan(c, self.now + wait, Kind::Established);
+            return 0;
+        }
+        (s.is_open, s.repair.backoff) = (true, 0);
+        self.send(c)
+    }
+
     /// Sends what window and data allow. Returns the number of packets.
     pub fn send(&mut self, c: &mut Connection) -> u32 {
         let s = &c.subflows[self.i];
@@ -88,11 +122,19 @@ impl Place<'_> {
             return 0;
         }
         let s = &mut c.subflows[self.i];
-        self.advance(&s.way);
-        let [forward, rtt] = self.trip(&s.way);
-        // A packet finds another one in transmission as often as a link is busy, and waits for what is left of it.
-        let rests: f64 = s.way.links.iter().map(|&l| self.links[l as usize].rest(c.wire)).sum();
-        let rtt = rtt + rests * c.stream.unit();
+        if let Some(way) = s.moves.take() {
+            s.way = *way;
+        }
+        let (mut waits, mut rests) = ([0.0; 2], 0.0);
+        for (place, &link) in s.way.links.iter().enumerate() {
+            let link = &mut self.links[link as usize];
+            link.advance(self.now);
+            waits[usize::from(place >= s.way.hops)] += link.wait();
+            // A packet finds another one in transmission as often as a link is busy, and waits for what is left of it.
+            rests += link.rest(c.wire);
+        }
+        let forward = s.way.base[0] + waits[0];
+        let rtt = forward + s.way.base[1] + waits[1] + rests * c.stream.unit();
         // Not faster than the slowest link: what is sent in a burst waits there, and its ACKs come at that pace.
         let first = self.links[s.way.links[0] as usize].transmission(c.wire);
         let gap = s.gap.max(first);
@@ -166,6 +208,11 @@ impl Place<'_> {
                 continue;
             }
             let record = &mut self.records[number as usize];
+            if self.any_down && self.links[number as usize].is_down() {
+                record.count(0.0, 0.0, f64::from(out.packets) * kept * dropped);
+                kept *= 1.0 - dropped;
+                continue;
+            }
             if !c.config.ecn {
                 if record.drops_non_ect {
                     dropped = dropped.max(marked);
@@ -179,6 +226,9 @@ impl Place<'_> {
             record.count(n * marked, n * dropped, n * record.random_loss);
             unmarked *= 1.0 - marked;
             kept *= (1.0 - dropped) * (1.0 - record.random_loss);
+        }
+        if self.any_down && s.way.back().iter().any(|&link| self.links[link as usize].is_down()) {
+            kept = 0.0; // without ACKs all counts as lost
         }
         let lost =
             if kept < 1.0 { (0..out.packets).filter(|_| c.stream.unit() >= kept).count() as u32 } else { 0 };
@@ -196,10 +246,19 @@ impl Place<'_> {
         let starts = c.group[self.i].cwnd < c.group[self.i].ssthresh;
         let takes_round = lasted > out.rtt / 2.0 && !starts;
         let marked = if takes_round { s.shift(marked, arrived, rising) } else { [0, marked] };
-        let [_, now_rtt] = self.trip(&s.way);
+        let now_rtt = self.trip(&s.way);
         let spread = (lasted + now_rtt - out.rtt).max(s.way.least_gap * f64::from(out.packets));
         let gap = spread / f64::from(out.packets);
-        s.batches.push_back(Batch { number: s.next, packets: out.packets, marked, lost, rtt: out.rtt, gap });
+        let growth = now_rtt - out.rtt;
+        s.batches.push_back(Batch {
+            number: s.next,
+            packets: out.packets,
+            marked,
+            lost,
+            rtt: out.rtt,
+            growth,
+            gap,
+        });
         s.next += 1;
         if arrived > 0 {
             c.passed += u64::from(arrived);
@@ -244,12 +303,15 @@ impl Place<'_> {
 
     /// The batch no longer flows. Its links are up to date then.
     pub fn release(&mut self, way: &Way, out: &Outgoing) {
-        self.advance(way);
-        for (place, &link) in way.there().iter().enumerate() {
-            self.links[link as usize].end(if place == 0 { out.rate } else { out.passed });
-        }
-        for &link in way.back() {
-            self.links[link as usize].end(out.acks);
+        for (place, &link) in way.links.iter().enumerate() {
+            let rate = match place {
+                0 => out.rate,
+                _ if place < way.hops => out.passed,
+                _ => out.acks,
+            };
+            let link = &mut self.links[link as usize];
+            link.advance(self.now);
+            link.end(rate);
         }
     }
 
@@ -277,6 +339,9 @@ impl Place<'_> {
             s.repair.timer += 1;
             s.repair.backoff = 0;
             s.repair.since = if s.repair.holes > 0 { s.repair.since + arrived } else { 0 };
+            if let Some(rtts) = self.rtts.get_mut(c.spec.group as usize) {
+                batch.record(arrived, rtts);
+            }
             s.counters.marks += batch.marked.map(u64::from).iter().sum::<u64>();
             s.rtt.sample(batch.rtt);
             if s.repair.holes > 0 && c.group[self.i].state == State::Recovery {
@@ -291,7 +356,8 @@ impl Place<'_> {
             let room = window.saturating_sub(s.in_flight);
             s.gap = batch.gap * f64::from(arrived) / f64::from(room.max(1));
         }
-        let sent = self.send(c);
+        // Where a link has failed, there are no other ACKs that would let something leave.
+        let sent = if arrived > 0 || !self.any_down { self.send(c) } else { 0 };
         self.arm(c);
         sent
     }
@@ -387,7 +453,7 @@ impl Place<'_> {
     fn repeat(&mut self, c: &mut Connection) -> u32 {
         let s = &mut c.subflows[self.i];
         self.advance(&s.way);
-        let [_, rtt] = self.trip(&s.way);
+        let rtt = self.trip(&s.way);
         let Some(batch) = s.batches.front_mut() else { return 0 };
         // The receiver echoes the time of the first copy: its ACK was held back.
         (batch.number, batch.rtt) = (s.next, (self.now - s.last_sent) as f64 + rtt);

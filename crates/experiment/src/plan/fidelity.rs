@@ -4,7 +4,6 @@ use tresse_fabric::Balancing;
 
 use crate::plan::Case;
 use crate::plan::bound_scheme::BoundScheme;
-use crate::plan::link_events::LinkEvent;
 use crate::plan::network::Routing;
 use crate::schema::fidelity::Fidelity;
 
@@ -13,10 +12,15 @@ pub(crate) fn refusal(case: &Case) -> Option<String> {
     if case.setting.fidelity == Fidelity::Packets {
         return None;
     }
-    let what = of_network(case)
-        .or_else(|| case.bound_schemes.iter().find_map(of_scheme))
-        .or_else(|| of_flows(case))?;
+    let what = case.beyond_rounds()?;
     Some(format!("\"rounds\" cannot simulate {what}: leave it out, or use \"packets\""))
+}
+
+impl Case {
+    /// What of it a simulation by rounds does not have, in words; `None` if it has everything.
+    pub fn beyond_rounds(&self) -> Option<String> {
+        of_network(self).or_else(|| self.bound_schemes.iter().find_map(of_scheme)).or_else(|| of_flows(self))
+    }
 }
 
 fn of_network(case: &Case) -> Option<String> {
@@ -24,14 +28,7 @@ fn of_network(case: &Case) -> Option<String> {
     if let Some(option) = setting.options.beyond_a_queue() {
         return Some(option.to_owned());
     }
-    let moves = |what: &LinkEvent| !matches!(what, LinkEvent::Rate(..));
-    if setting.changes.iter().any(|change| moves(&change.what)) {
-        return Some("links that fail (`changes`)".to_owned());
-    }
-    if setting.packets.is_some() {
-        return Some("the recording of packets (`[measure] packets`)".to_owned());
-    }
-    setting.rtt.then(|| "the RTTs of packets (`[measure] rtt`)".to_owned())
+    setting.packets.is_some().then(|| "the recording of packets (`[measure] packets`)".to_owned())
 }
 
 fn of_scheme(own: &BoundScheme) -> Option<String> {

@@ -91,16 +91,18 @@ impl Network for Rounds {
     }
 
     fn rtts(&self) -> Vec<Histogram> {
-        Vec::new()
+        self.rtts()
     }
 
     fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
         self.set_rate(port, rate);
     }
 
-    fn set_link(&mut self, _: u32, _: bool) {
-        unreachable!("{REFUSED}")
+    fn set_link(&mut self, port: u32, up: bool) {
+        self.set_link(port, up);
     }
 
-    fn reroute(&mut self) {}
+    fn reroute(&mut self) {
+        self.reroute();
+    }
 }

@@ -1,5 +1,7 @@
 //! Rounds against what can be worked out: bytes, a lone message, DCTCP's queue.
 
+mod beside_packets;
+
 use std::sync::Arc;
 
 use tresse_controllers::{ConfiguredController, find};
