@@ -65,6 +65,51 @@ def test_the_answer_is_what_its_runs_measured(tuning: Tuning) -> None:
     assert "front-1" in tuning.page.read_text(encoding="utf-8")
 
 
+def test_a_screened_search_answers_by_packets(tmp_path: Path) -> None:
+    budget = {**PLAN["budget"], "screen": "rounds", "trials": 12}
+    found = tune({**PLAN, "budget": budget}, out=tmp_path / "s", progress=False)
+    confirmed = [own for own in found.trials if own.screened]
+    out = [own for own in found.trials if own.state == "screened-out"]
+    assert len(confirmed) >= 4
+    assert {own.fidelity for own in confirmed} == {"packets"}
+    assert {own.fidelity for own in out} == {"rounds"}
+    assert len(confirmed) + len(out) == 12
+    assert f"12 trials: 12 screened by rounds, of which the best {len(confirmed)} were run by packets" in str(found)
+    # What is said of a setting is what packets measured of it.
+    by_packets = {
+        json.dumps([line["only"], line["set"]], sort_keys=True): []
+        for line in lines(tmp_path / "s")
+        if "fidelity" not in line["set"]
+    }
+    for line in lines(tmp_path / "s"):
+        if "fidelity" not in line["set"]:
+            by_packets[json.dumps([line["only"], line["set"]], sort_keys=True)].append(line["metrics"]["fct_p99_s"])
+    for own in confirmed:
+        measured = by_packets[own.setting.key()]
+        assert own.mean("fct_p99_s") == pytest.approx(sum(measured) / len(measured))
+    assert found.best is not None
+    assert "fidelity" not in found.best.command
+    assert tresse.open(found.best.folder).cases[0].metrics == found.best.metrics
+    # Those that were left were worse by rounds.
+    worst = max(sum(p.metrics["fct_p99_s"] for p in own.screened) / len(own.screened) for own in confirmed)
+    complete = [own for own in out if own.seeds == 2]
+    assert all(own.mean("fct_p99_s") >= worst for own in complete if own.broken(PLAN_READ) == 0)
+
+
+def test_what_rounds_refuse_is_searched_by_packets(tmp_path: Path) -> None:
+    plan = {
+        **PLAN,
+        "set": {"fabric.host_queue": "fq"},
+        "budget": {"trials": 4, "seeds": 1, "fresh": 2, "screen": "rounds"},
+    }
+    found = tune(plan, out=tmp_path / "r", progress=False)
+    assert all("fidelity" not in line["set"] for line in lines(tmp_path / "r"))
+    assert {own.fidelity for own in found.trials} == {"packets"}
+    said = str(found)
+    assert "not screened: 4 trials, because rounds cannot simulate a queue for each subflow" in said, said
+    assert "screened by rounds" not in said
+
+
 def test_keys_of_a_scheme_that_is_not_chosen_do_not_count(tuning: Tuning) -> None:
     for own in tuning.trials:
         assert any(key.startswith("schemes.") for key in own.setting.set) == (own.values["scheme"] == "xmp")
@@ -193,6 +238,7 @@ def test_the_best_is_held_against_the_unchanged_experiment() -> None:
         ({"objective": {"minimise": "fct_p99_s", "floors": {"goodput_mean_bps": "3ms"}}}, "which '3ms' is not"),
         ({"objective": {"minimise": "speed"}}, "the metric `speed` does not exist in the run"),
         ({"objective": {"minimise": "fct_p95_s"}}, "did you mean `fct_p99_s`"),
+        ({"budget": {"screen": "fluid"}}, "`screen` must be one of none, rounds"),
         ({"budget": {"trials": 0}}, "`trials` must be a whole number of at least 1"),
         ({"budget": {"trails": 3}}, "unknown key `trails`"),
         ({"space": {"fabric.mark": ["5pkt"]}}, "a trial has 2 cases"),

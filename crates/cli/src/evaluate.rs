@@ -8,6 +8,7 @@ use tresse_workbench::evaluate::{self, Evaluation, Request, Splits};
 use crate::ended::Ended;
 use crate::interrupt;
 use crate::output::print_json;
+use crate::run::FidelityArg;
 use crate::table::Table;
 use crate::width::sentence;
 
@@ -30,6 +31,7 @@ use crate::width::sentence;
 /// Examples:
 ///   tresse evaluate xmp
 ///   tresse evaluate mine.c --suite fabric --json
+///   tresse evaluate mine.c --suite fabric --fidelity rounds --json   # screens, a few times as fast
 ///   tresse evaluate mine.c --suite fabric --split test --out runs/mine
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -43,6 +45,15 @@ pub struct Args {
     /// Which experiments: those that guide a search, those that judge its result, or both
     #[arg(long, value_enum, default_value = "train")]
     split: Chosen,
+    /// How closely networks are simulated: `rounds` for a first look, which the packets have to confirm
+    #[arg(
+        long,
+        value_enum,
+        value_name = "packets|rounds",
+        hide_possible_values = true,
+        default_value = "packets"
+    )]
+    fidelity: FidelityArg,
     /// How many seeds or cases run at a time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
@@ -78,6 +89,7 @@ pub fn run(args: Args) -> Result<(), Ended> {
         controller: args.controller,
         suite: args.suite,
         splits: args.split.into(),
+        fidelity: args.fidelity.into(),
         parallel: args.parallel,
         out: args.out,
     };
@@ -103,7 +115,7 @@ fn show(evaluation: &Evaluation) -> io::Result<()> {
     }
     write!(out, "{table}")?;
     writeln!(out, "\nscore: {:.4}, the weighted geometric mean\n", evaluation.combined_score)?;
-    for name in ["check", "verifier", "claims", "worst"] {
+    for name in ["fidelity", "check", "verifier", "claims", "worst"] {
         for (i, line) in artifact(name).lines().enumerate() {
             let line = if i == 0 { format!("{name}: {line}") } else { format!("  {line}") };
             writeln!(out, "{}", sentence(&line, 2))?;

@@ -36,6 +36,9 @@ pub struct Args {
     /// How many runs execute at a time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     parallel: Option<u32>,
+    /// Search by rounds, and run the best third by packets; or packets alone, overriding the plan [default: none]
+    #[arg(long, value_name = "rounds|none", value_parser = ["rounds", "none"])]
+    screen: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -51,6 +54,7 @@ pub fn run(args: &Args) -> Result<(), Ended> {
     option("--out", args.out.clone().map(PathBuf::into_os_string));
     option("--trials", args.trials.map(|n| n.to_string().into()));
     option("--parallel", args.parallel.map(|n| n.to_string().into()));
+    option("--screen", args.screen.clone().map(OsString::from));
     if args.json {
         arguments.push("--json".into());
     }

@@ -34,8 +34,8 @@ mod _native {
     use crate::tables::{figures, head, meanings, networks, table, write_page};
     #[pymodule_export]
     use crate::{
-        check, command, compare, explain, ignored, names, optimum, parts, schema, shown_metrics, topology,
-        versions,
+        beyond_rounds, check, command, compare, explain, ignored, names, optimum, parts, schema,
+        shown_metrics, topology, versions,
     };
 }
 
@@ -134,6 +134,23 @@ fn ignored(
         Ok(tresse_workbench::cases::ignored(&cases.cases()?, keys))
     });
     ignored.map_err(|own| errors::error(py, own))
+}
+
+/// Why these cases cannot run by rounds before they run by packets; `None` if they can. `controllers` are files of the
+/// user's own.
+#[pyfunction]
+fn beyond_rounds(
+    py: Python<'_>,
+    cases: requests::Cases,
+    controllers: Vec<PathBuf>,
+) -> PyResult<Option<String>> {
+    let own = OwnCode { controllers, balancers: Vec::new() };
+    let beyond = py.detach(|| {
+        own.load(&mut |_| ())?;
+        let (_, plan) = cases.cases()?.load(&mut |_| ())?;
+        Ok(tresse_workbench::cases::beyond_rounds(&plan))
+    });
+    beyond.map_err(|own| errors::error(py, own))
 }
 
 /// The optimum of these cases, as JSON.

@@ -1,7 +1,9 @@
 //! Which cases of which experiment a request is about.
 
 use indexmap::{IndexMap, IndexSet};
+use tresse_experiment::plan::Case;
 use tresse_experiment::read::built_in;
+use tresse_experiment::schema::fidelity::Fidelity;
 use tresse_experiment::{Loaded, Plan, Profile, Source};
 
 use crate::OWNERS;
@@ -93,6 +95,15 @@ pub fn ignored(cases: &Cases, keys: Vec<String>) -> Vec<String> {
     };
     without.experiment.set.retain(is_kept);
     if resolved(&without).is_some_and(|other| other.len() == own.len()) { ignored } else { Vec::new() }
+}
+
+/// Why cases that run by packets cannot run by rounds first; `None` if they can.
+pub fn beyond_rounds(plan: &Plan) -> Option<String> {
+    if plan.cases.iter().any(|case| case.setting.fidelity == Fidelity::Rounds) {
+        return Some("the experiment is by rounds itself".to_owned());
+    }
+    let beyond = plan.cases.iter().find_map(Case::beyond_rounds);
+    beyond.map(|what| format!("rounds cannot simulate {what}"))
 }
 
 /// Reports how many cases there are if lists of values multiply them.

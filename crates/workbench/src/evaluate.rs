@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use tempfile::TempDir;
 use tresse_controllers::Controller;
+use tresse_experiment::schema::fidelity::Fidelity;
 use tresse_reproduction::metric_display;
 use tresse_results::record::claim::Verdict;
 use tresse_results::{ClaimResult, MODEL_VERSION};
@@ -31,6 +32,8 @@ pub struct Request {
     pub suite: String,
     /// Which of them.
     pub splits: Splits,
+    /// `Rounds`: a first look, for a search that scores its best candidates again by packets.
+    pub fidelity: Fidelity,
     /// How many seeds or cases run at a time; `None`: one for each core.
     pub parallel: Option<u16>,
     /// The folder for the results of every run, which must be new or empty; `None`: they are not kept.
@@ -149,8 +152,11 @@ impl Evaluation {
         let out = Out::new(request.out.as_deref())?;
         let candidate = candidate(&request.controller)?;
         self.note("controller", candidate.name().to_owned());
-        let trials = entries.into_iter().map(|entry| in_place(entry, candidate));
+        let trials = entries.into_iter().map(|entry| in_place(entry, candidate, request.fidelity));
         let trials: Vec<Trial> = trials.collect::<Result<_, _>>()?;
+        if request.fidelity == Fidelity::Rounds {
+            self.note("fidelity", screened(&trials));
+        }
         for note in trials.iter().flat_map(Trial::notes).collect::<BTreeSet<_>>() {
             tell(format!("note: {note}"));
         }
@@ -233,11 +239,29 @@ fn candidate(asked: &str) -> Result<Controller, Fault> {
 
 /// The candidate in an experiment. If the experiment accepts Reno, it is valid: then an error is the candidate's
 /// fault, for example because it needs signals that the fabric does not provide.
-fn in_place(entry: &Entry, candidate: Controller) -> Result<Trial<'_>, Fault> {
-    Trial::new(entry, candidate.name()).map_err(|failure| match Trial::new(entry, "reno") {
-        Ok(_) => Fault::Candidate(failure),
-        Err(_) => Fault::Other(failure),
+fn in_place(entry: &Entry, candidate: Controller, fidelity: Fidelity) -> Result<Trial<'_>, Fault> {
+    Trial::new(entry, candidate.name(), fidelity).map_err(|failure| {
+        match Trial::new(entry, "reno", fidelity) {
+            Ok(_) => Fault::Candidate(failure),
+            Err(_) => Fault::Other(failure),
+        }
     })
+}
+
+/// How many parts are by rounds, and why the others are not.
+fn screened(trials: &[Trial]) -> String {
+    let refused: Vec<String> = trials
+        .iter()
+        .filter_map(|trial| {
+            Some(format!("; {} is by packets: {}", trial.entry.label(), trial.refused.as_ref()?))
+        })
+        .collect();
+    let by_rounds = trials.len() - refused.len();
+    format!(
+        "{by_rounds} of {} parts by rounds: confirm the score by packets{}",
+        trials.len(),
+        refused.concat()
+    )
 }
 
 /// The weighted geometric mean of parts, each with its weight first: a low part cannot be made up for by another

@@ -19,10 +19,11 @@ def main() -> int:
     parser.add_argument("--out")
     parser.add_argument("--trials", type=int)
     parser.add_argument("--parallel", type=int)
+    parser.add_argument("--screen")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     try:
-        found = tune(args.plan, out=args.out, trials=args.trials, parallel=args.parallel)
+        found = tune(args.plan, out=args.out, trials=args.trials, parallel=args.parallel, screen=args.screen)
     except TresseError as error:
         print(f"error: {error}", file=sys.stderr)
         return _CODES.get(error.code, 2)

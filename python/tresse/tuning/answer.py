@@ -21,9 +21,9 @@ from tresse.experiments import setting as word
 from tresse.experiments import toml
 from tresse.plot.units import Scale, scale_of, short
 from tresse.progress import Lines
-from tresse.tuning.plan import Plan, PlanLike, read
+from tresse.tuning.plan import Plan, PlanLike, read, screens
 from tresse.tuning.points import Points, Setting
-from tresse.tuning.search import Trial, front, search
+from tresse.tuning.search import Trial, front, mean, search
 
 _EXPERIMENT = "experiment.toml"
 _MOST = 5
@@ -128,13 +128,14 @@ class Tuning:
         }
 
     def _row(self, own: Trial) -> dict[str, Any]:
-        measured = {metric: _plain(own.mean(metric)) for metric in self.metrics}
         return {
             "trial": own.number,
             "state": own.state,
+            "fidelity": own.fidelity,
             "seeds": own.seeds,
             "values": own.values,
-            "metrics": measured,
+            "metrics": {metric: _plain(own.mean(metric)) for metric in self.metrics},
+            "screened": {metric: _plain(mean(own.screened, metric)) for metric in self.metrics},
             "holds": own.holds(self.plan),
             "error": own.error,
         }
@@ -180,13 +181,15 @@ def tune(
     out: str | os.PathLike[str] | None = None,
     trials: int | None = None,
     parallel: int | None = None,
+    screen: str | None = None,
     progress: bool = True,
 ) -> Tuning:
     """Searches for the best settings, as `tresse tune` does.
 
     `plan`: a TOML file, or a dict of its tables. `out`: its folder (default: tunings/NAME-N); an earlier search there
     continues, and nothing is computed again. `trials`: how many settings to try, whatever the plan says. `parallel`: how
-    many runs at a time (default: one per core). `progress`: shows a bar.
+    many runs at a time (default: one per core). `screen`: "rounds" or "none", whatever the plan says (default:
+    none). `progress`: shows a bar.
     """
     for package in ("optuna", "pyarrow"):
         if importlib.util.find_spec(package) is None:
@@ -194,6 +197,11 @@ def tune(
     own = read(plan)
     if trials is not None:
         own = Plan(**{**vars(own), "trials": trials})
+    if screen is not None:
+        try:
+            own = Plan(**{**vars(own), "screen": screens(screen)})
+        except ValueError as error:
+            raise TresseError(str(error)) from None
     folder = _folder(own, out)
     if isinstance(own.experiment, dict):
         (folder / _EXPERIMENT).write_text(toml(own.experiment), encoding="utf-8")
@@ -316,11 +324,12 @@ def _write(tuning: Tuning) -> None:
         row = tuning._row(own)
         # A key may have values of several types: they are written in the form that the command takes.
         values = {key: word(own.values[key]) if key in own.values else None for key in tuning.plan.space}
-        flat = {key: row[key] for key in ("trial", "state", "seeds", "holds", "error")}
-        rows.append({**flat, **values, **row["metrics"]})
-    text = [("state", pyarrow.string()), ("error", pyarrow.string())]
-    kinds = dict(text + [(key, pyarrow.string()) for key in tuning.plan.space])
-    kinds |= {metric: pyarrow.float64() for metric in tuning.metrics}
+        flat = {key: row[key] for key in ("trial", "state", "fidelity", "seeds", "holds", "error")}
+        screened = {f"screened.{metric}": value for metric, value in row["screened"].items()}
+        rows.append({**flat, **values, **row["metrics"], **screened})
+    text = [(key, pyarrow.string()) for key in ("state", "fidelity", "error", *tuning.plan.space)]
+    kinds: dict[str, Any] = dict(text)
+    kinds |= {name: pyarrow.float64() for metric in tuning.metrics for name in (metric, f"screened.{metric}")}
     kinds |= {"trial": pyarrow.int64(), "seeds": pyarrow.int64(), "holds": pyarrow.bool_()}
     schema = pyarrow.schema(list(kinds.items()))
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema), folder / "trials.parquet")

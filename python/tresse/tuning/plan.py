@@ -83,6 +83,8 @@ class Plan:
     seconds: float | None
     seed: int
     """The seed of the search."""
+    screen: bool
+    """Whether the search runs by rounds, and its best settings by packets."""
 
     @property
     def name(self) -> str:
@@ -128,7 +130,7 @@ def _plan(tables: dict[str, Any], beside: Path, file: str) -> Plan:
             raise wrong(f"`{key}` is missing", "docs/sweeps.md has a complete plan")
     goal, budget = tables["objective"], tables.get("budget", {})
     known(goal, {"minimise", "maximise", "floors", "ceilings"}, "objective: ")
-    known(budget, {"trials", "seeds", "fresh", "time", "seed"}, "budget: ")
+    known(budget, {"trials", "seeds", "fresh", "time", "seed", "screen"}, "budget: ")
     objectives = [
         Objective(metric, kind == "minimise")
         for kind in ("minimise", "maximise")
@@ -145,6 +147,7 @@ def _plan(tables: dict[str, Any], beside: Path, file: str) -> Plan:
         space = {key: _values(value, key) for key, value in tables["space"].items()}
         seconds = _duration(budget["time"]) if "time" in budget else None
         counts = {key: _count(budget.get(key, default), key) for key, default in _COUNTS.items()}
+        screen = screens(budget.get("screen", SCREENS[0]))
     except ValueError as error:
         raise wrong(str(error)) from None
     experiment = tables["experiment"]
@@ -161,8 +164,20 @@ def _plan(tables: dict[str, Any], beside: Path, file: str) -> Plan:
         objectives=objectives,
         bounds=bounds,
         seconds=seconds,
+        screen=screen,
         **counts,
     )
+
+
+SCREENS = ("none", "rounds")
+"""What a search may be screened by; the first is the default."""
+
+
+def screens(value: object) -> bool:
+    """Whether a search with this `screen` runs by rounds before it runs by packets."""
+    if value not in SCREENS:
+        raise ValueError(f"`screen` must be one of {', '.join(SCREENS)}, not {value!r}")
+    return value == "rounds"
 
 
 _COUNTS = {"trials": 40, "seeds": 4, "fresh": 5, "seed": 1}

@@ -15,7 +15,7 @@ from typing import Any
 
 from tresse import _native
 from tresse.errors import TresseError
-from tresse.experiments import chosen
+from tresse.experiments import Cases, chosen
 from tresse.plot.errors import unknown
 from tresse.runs import Run, run
 from tresse.tuning.plan import Plan
@@ -31,6 +31,10 @@ class Setting:
     def key(self) -> str:
         """The same text for the same setting."""
         return json.dumps([self.only, self.set], sort_keys=True)
+
+    def by_rounds(self) -> Setting:
+        """The same setting, simulated by rounds."""
+        return Setting(self.only, {**self.set, "fidelity": "rounds"})
 
 
 @dataclass(frozen=True)
@@ -123,9 +127,15 @@ class Points:
 
     def ignored(self, setting: Setting) -> list[str]:
         """The keys of a setting that make no difference to its case, such as K to a scheme without marks."""
+        return _native.ignored(self._cases(setting), self._plan.controllers, list(setting.set))
+
+    def beyond_rounds(self, setting: Setting) -> str | None:
+        """Why a setting cannot be screened by rounds; `None` if it can."""
+        return _native.beyond_rounds(self._cases(setting), self._plan.controllers)
+
+    def _cases(self, setting: Setting) -> Cases:
         plan = self._plan
-        cases = chosen(plan.experiment, plan.profile, {**plan.only, **setting.only}, {**plan.set, **setting.set})
-        return _native.ignored(cases, plan.controllers, list(setting.set))
+        return chosen(plan.experiment, plan.profile, {**plan.only, **setting.only}, {**plan.set, **setting.set})
 
     def run(self, setting: Setting, seed: int, replications: int, out: Path, parallel: int | None = None) -> Run:
         """Runs a setting and keeps the run's folder."""

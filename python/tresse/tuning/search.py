@@ -1,5 +1,8 @@
 """The search: Optuna proposes settings, and runs measure them.
 
+If it is screened, the search itself runs by rounds, and the best third of its settings then by packets, again from one
+seed to several: what is said about a setting in the end is by packets.
+
 Everything it does follows from the plan and the measured points. Started again with the journal of an earlier search, it
 proposes the same settings, finds their results there, and continues where that search ended.
 """
@@ -27,9 +30,15 @@ class Trial:
     values: dict[str, Any]
     """By the space's keys."""
     setting: Setting
+    fidelity: str = "packets"
+    """How its points are simulated: by packets, or by rounds."""
+    refused: str | None = None
+    """Why it was not screened by rounds; `None` if it was, or nothing is."""
     state: str = "complete"
-    """complete, given-up (worse than others after few seeds) or failed."""
+    """complete, given-up (worse than others after few seeds), screened-out (worse than others by rounds) or failed."""
     points: list[Point] = field(default_factory=list)
+    screened: list[Point] = field(default_factory=list)
+    """By rounds, once it has points by packets."""
 
     @property
     def seeds(self) -> int:
@@ -43,12 +52,26 @@ class Trial:
 
     def mean(self, metric: str) -> float:
         """The means over its seeds; NaN if a run has no such metric."""
-        values = [point.metrics.get(metric, math.nan) for point in self.points]
-        return sum(values) / len(values) if values else math.nan
+        return mean(self.points, metric)
 
     def holds(self, plan: Plan) -> bool:
-        """Whether it was run under all seeds and keeps every bound."""
-        return self.state == "complete" and all(bound.excess(self.mean(bound.metric)) <= 0 for bound in plan.bounds)
+        """Whether it was run by packets under all seeds and keeps every bound."""
+        return self.state == "complete" and self.broken(plan) <= 0
+
+    def broken(self, plan: Plan) -> float:
+        """How far it breaks bounds, as a share of them; 0 if it keeps all; infinite if a run has no such metric."""
+        excess = sum(max(0.0, bound.excess(self.mean(bound.metric))) for bound in plan.bounds)
+        return math.inf if math.isnan(excess) else excess
+
+    def costs(self, plan: Plan) -> list[float]:
+        """The objectives, the lower the better."""
+        return [self.mean(o.metric) if o.minimise else -self.mean(o.metric) for o in plan.objectives]
+
+
+def mean(points: list[Point], metric: str) -> float:
+    """The mean of a metric; NaN if a run has no such metric."""
+    values = [point.metrics.get(metric, math.nan) for point in points]
+    return sum(values) / len(values) if values else math.nan
 
 
 def search(plan: Plan, points: Points, told: Callable[[int, int], None]) -> list[Trial]:
@@ -77,7 +100,63 @@ def search(plan: Plan, points: Points, told: Callable[[int, int], None]) -> list
             _tell(optuna, study, plan, trial, mine)
         trials += own
         told(len(trials), plan.trials)
+    if plan.screen:
+        _confirm(plan, points, trials)
     return trials
+
+
+def _confirm(plan: Plan, points: Points, trials: list[Trial]) -> None:
+    """Runs the best third of the settings that were tried by packets, under 1, 2, 4 ... seeds; with one objective, the
+    better half after each stage.
+    """
+    able = [own for own in trials if own.fidelity == "rounds" and own.state != "failed"]
+    kept = {own.setting.key() for own in _best(plan, able, math.ceil(len(able) / 3))}
+    for own in able:
+        if own.setting.key() not in kept:
+            own.state = "screened-out"
+        else:
+            own.state, own.fidelity = "complete", "packets"
+            own.points, own.screened = [], own.points
+    going = [own for own in able if own.state == "complete"]
+    seeds = 1
+    while going:
+        _measure(points, going, seeds)
+        for own in going:
+            if own.error is not None:
+                own.state = "failed"
+        going = [own for own in going if own.state == "complete"]
+        if seeds >= plan.seeds:
+            return
+        if len(plan.objectives) == 1:
+            better = {own.setting.key() for own in _best(plan, going, math.ceil(len(going) / 2))}
+            for own in going:
+                own.state = "complete" if own.setting.key() in better else "given-up"
+            going = [own for own in going if own.state == "complete"]
+        seeds = min(2 * seeds, plan.seeds)
+
+
+def _best(plan: Plan, trials: list[Trial], most: int) -> list[Trial]:
+    """The best settings, at most `most`, each once: those that were given up come last, those that break bounds least
+    come first, then those than which the fewest are better in every objective.
+    """
+    able = list({own.setting.key(): own for own in trials}.values())
+    costs = {own.number: [math.inf if math.isnan(c) else c for c in own.costs(plan)] for own in able}
+
+    def place(own: Trial) -> tuple[bool, float, int, list[float]]:
+        mine = costs[own.number]
+        better = sum(_dominates(costs[other.number], mine) for other in able)
+        return own.state != "complete", own.broken(plan), better, mine
+
+    return sorted(able, key=place)[:most]
+
+
+def _measure(points: Points, trials: list[Trial], seeds: int) -> None:
+    """Runs trials under the seeds up to this one that they do not have yet."""
+    wanted = [(own, seed) for own in trials for seed in range(own.seeds + 1, seeds + 1)]
+    settings = [own.setting.by_rounds() if own.fidelity == "rounds" else own.setting for own, _ in wanted]
+    measured = points.measure([(setting, seed) for setting, (_, seed) in zip(settings, wanted, strict=True)])
+    for (own, _), point in zip(wanted, measured, strict=True):
+        own.points.append(point)
 
 
 def _late(plan: Plan, begin: float) -> bool:
@@ -104,16 +183,18 @@ def _trial(plan: Plan, points: Points, trial: Any) -> Trial:
     # What makes no difference is left out, so that trials which differ only in that are the same.
     for key in points.ignored(Setting(only, changed)):
         del values[key], changed[key]
-    return Trial(trial.number, values, Setting(only, changed))
+    own = Trial(trial.number, values, Setting(only, changed))
+    if plan.screen:
+        own.refused = points.beyond_rounds(own.setting)
+        own.fidelity = "rounds" if own.refused is None else "packets"
+    return own
 
 
 def _climb(plan: Plan, points: Points, pairs: list[tuple[Any, Trial]], *, prune: bool) -> None:
     """Runs trials under 1, 2, 4 ... seeds; after each stage, the worse ones are given up."""
     seeds = 1
     while pairs:
-        wanted = [(own, seed) for _, own in pairs for seed in range(own.seeds + 1, seeds + 1)]
-        for (own, _), point in zip(wanted, points.measure([(t.setting, s) for t, s in wanted]), strict=True):
-            own.points.append(point)
+        _measure(points, [own for _, own in pairs], seeds)
         going = []
         for trial, own in pairs:
             if own.error is not None:
@@ -150,7 +231,7 @@ def front(plan: Plan, trials: list[Trial], most: int) -> list[Trial]:
     able = list({own.setting.key(): own for own in trials if own.holds(plan)}.values())
 
     def costs(own: Trial) -> list[float]:
-        return [own.mean(o.metric) if o.minimise else -own.mean(o.metric) for o in plan.objectives]
+        return own.costs(plan)
 
     able = [own for own in able if not any(math.isnan(cost) for cost in costs(own))]
     if len(plan.objectives) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from tresse.tuning.answer import _words as words
@@ -12,10 +13,7 @@ if TYPE_CHECKING:
 
 def text(found: Tuning) -> str:
     """The output of `tresse tune`."""
-    tried = found.trials
-    states = {state: sum(own.state == state for own in tried) for state in ("complete", "given-up", "failed")}
-    counts = ", ".join(f"{number} {state.replace('-', ' ')}" for state, number in states.items() if number)
-    lines = [f"{len(tried)} trials: {counts}; those that keep every bound: {sum(t.holds(found.plan) for t in tried)}"]
+    lines = [*_counts(found), *_refused(found)]
     lines += _no_difference(found)
     fresh = found.plan.fresh
     lines += ["", f"under {fresh} seeds that the search has not seen, with 95 % intervals:", found.table(), ""]
@@ -38,6 +36,29 @@ def text(found: Tuning) -> str:
         lines += [f"no optimum: {best.no_optimum}"] if best.no_optimum else []
     lines += [f"in {found.folder}: report.html, tuning.json, trials.parquet"]
     return "\n".join(lines)
+
+
+def _counts(found: Tuning) -> list[str]:
+    """How many settings were tried, and by what."""
+    tried = found.trials
+    by_packets = [own for own in tried if own.fidelity == "packets"]
+    states = {state: sum(own.state == state for own in by_packets) for state in ("complete", "given-up", "failed")}
+    counts = ", ".join(f"{number} {state.replace('-', ' ')}" for state, number in states.items() if number)
+    told = f"{counts}; those that keep every bound: {sum(t.holds(found.plan) for t in tried)}"
+    confirmed = sum(bool(own.screened) for own in tried)
+    screened = confirmed + len(tried) - len(by_packets)
+    if not screened:
+        return [f"{len(tried)} trials: {told}"]
+    return [
+        f"{len(tried)} trials: {screened} screened by rounds, of which the best {confirmed} were run by packets",
+        f"by packets: {told}",
+    ]
+
+
+def _refused(found: Tuning) -> list[str]:
+    """The trials that could not be screened, by the reason."""
+    reasons = Counter(own.refused for own in found.trials if own.refused is not None)
+    return [f"not screened: {count} trials, because {reason}" for reason, count in reasons.items()]
 
 
 def _no_difference(found: Tuning) -> list[str]:

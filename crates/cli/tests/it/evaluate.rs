@@ -88,6 +88,32 @@ fn a_file_is_scored_as_the_controller_that_it_is_and_its_runs_can_be_kept() {
     assert!(said.contains("the folder is not empty"), "{said}");
 }
 
+/// A first look by rounds is near the score by packets and says what it is; what rounds refuse is by packets.
+#[test]
+fn rounds_screen_and_say_so() {
+    let fair = suite("completion", "").replace("host_queue = \"100pkt\"", "host_queue = \"fq\"");
+    for (text, told) in [
+        (suite("completion", ""), "1 of 1 parts by rounds: confirm the score by packets"),
+        (
+            fair,
+            "0 of 1 parts by rounds: confirm the score by packets; train.one is by packets: rounds cannot simulate a \
+             queue for each subflow (`host_queue = \"fq\"`)",
+        ),
+    ] {
+        let dir = folder("one.toml", &text);
+        let [packets, rounds] = ["packets", "rounds"].map(|fidelity| {
+            evaluate(dir.path(), &["dctcp", "--suite", "one.toml", "--fidelity", fidelity]).0
+        });
+        assert!(packets["artifacts"].get("fidelity").is_none(), "{packets}");
+        assert_eq!(self::text(&rounds, "fidelity"), told);
+        let [first, confirmed] =
+            [&rounds, &packets].map(|own| own["combined_score"].as_f64().expect("a number"));
+        let by_packets = told.starts_with('0');
+        assert_eq!(first == confirmed, by_packets, "{first}, {confirmed}");
+        assert!((first / confirmed - 1.0).abs() < 0.1, "{first}, {confirmed}");
+    }
+}
+
 #[test]
 fn the_table_is_for_people() {
     let dir = folder("one.toml", &suite("optimum", ""));

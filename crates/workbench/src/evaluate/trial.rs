@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tresse_experiment::schema::fidelity::Fidelity;
 use tresse_experiment::schema::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Plan, Profile, Source};
 use tresse_lab::{Options, Watch};
@@ -13,6 +14,7 @@ use super::Fault;
 use super::measure::{self, Measure};
 use super::suite::Entry;
 use crate::OWNERS;
+use crate::cases::beyond_rounds;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::memory;
@@ -23,6 +25,8 @@ use crate::stall::Guard;
 pub struct Trial<'a> {
     /// The experiment's entry in the suite.
     pub entry: &'a Entry,
+    /// Why it runs by packets although rounds were asked for.
+    pub refused: Option<String>,
     loaded: Arc<Loaded>,
     plan: Plan,
 }
@@ -43,10 +47,22 @@ impl<'a> Trial<'a> {
     ///
     /// # Errors
     /// If the result is not a valid experiment, or does not suit its measure.
-    pub fn new(entry: &'a Entry, controller: &str) -> Result<Self, Failure> {
+    pub fn new(entry: &'a Entry, controller: &str, fidelity: Fidelity) -> Result<Self, Failure> {
         let source = Source { name: entry.source.clone(), text: entry.with_candidate(controller) };
-        let loaded = OWNERS.load(source, Profile::Quick, &entry.set)?;
-        let plan = OWNERS.resolve(&loaded, &entry.chosen())?;
+        let with = |set: &[String]| -> Result<(Loaded, Plan), Failure> {
+            let loaded = OWNERS.load(source.clone(), Profile::Quick, set)?;
+            let plan = OWNERS.resolve(&loaded, &entry.chosen())?;
+            Ok((loaded, plan))
+        };
+        let (mut loaded, mut plan) = with(&entry.set)?;
+        let mut refused = None;
+        if fidelity == Fidelity::Rounds {
+            refused = beyond_rounds(&plan);
+            if refused.is_none() {
+                let by_rounds = [&entry.set[..], &["fidelity=rounds".to_owned()]].concat();
+                (loaded, plan) = with(&by_rounds)?;
+            }
+        }
         if entry.measure != Measure::Claims && plan.cases.len() != 1 {
             let labels: Vec<String> = plan.cases.iter().map(|case| case.label()).collect();
             return Err(Failure::Input(format!(
@@ -56,7 +72,7 @@ impl<'a> Trial<'a> {
                 labels.join(", ")
             )));
         }
-        Ok(Self { entry, loaded: Arc::new(loaded), plan })
+        Ok(Self { entry, refused, loaded: Arc::new(loaded), plan })
     }
 
     /// What the files that its experiment names say differently, or more, than is read of them.
@@ -66,7 +82,7 @@ impl<'a> Trial<'a> {
 
     /// Runs it, `parallel` seeds or cases at a time, with its results in the new folder `out`.
     pub fn run(self, parallel: usize, out: PathBuf, interrupt: &Interrupt) -> Result<Part, Fault> {
-        let Self { entry, loaded, plan } = self;
+        let Self { entry, loaded, plan, .. } = self;
         let options = Options {
             seed: entry.seed,
             replications: Replications::Count(entry.replications),
