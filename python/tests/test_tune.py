@@ -32,7 +32,7 @@ PLAN: dict[str, Any] = {
         "schemes.xmp.parameters.beta": {"from": 2, "to": 8},
     },
     "objective": {"minimise": "fct_p99_s", "floors": {"goodput_mean_bps": "0.3Gbps"}},
-    "budget": {"trials": 8, "seeds": 2, "fresh": 2, "screen": "none"},
+    "budget": {"trials": 8, "seeds": 2, "fresh": 2},
 }
 
 
@@ -238,7 +238,7 @@ def test_the_best_is_held_against_the_unchanged_experiment() -> None:
         ({"objective": {"minimise": "fct_p99_s", "floors": {"goodput_mean_bps": "3ms"}}}, "which '3ms' is not"),
         ({"objective": {"minimise": "speed"}}, "the metric `speed` does not exist in the run"),
         ({"objective": {"minimise": "fct_p95_s"}}, "did you mean `fct_p99_s`"),
-        ({"budget": {"screen": "fluid"}}, "`screen` must be one of rounds, none"),
+        ({"budget": {"screen": "fluid"}}, "`screen` must be one of none, rounds"),
         ({"budget": {"trials": 0}}, "`trials` must be a whole number of at least 1"),
         ({"budget": {"trails": 3}}, "unknown key `trails`"),
         ({"space": {"fabric.mark": ["5pkt"]}}, "a trial has 2 cases"),

@@ -36,7 +36,7 @@ pub struct Args {
     /// How many runs execute at a time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     parallel: Option<u32>,
-    /// What the search runs by, overriding the plan: rounds, and its best third by packets; or packets alone (`none`)
+    /// Search by rounds, and run the best third by packets; or packets alone, overriding the plan [default: none]
     #[arg(long, value_name = "rounds|none", value_parser = ["rounds", "none"])]
     screen: Option<String>,
     /// Print one JSON object

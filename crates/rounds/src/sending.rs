@@ -356,8 +356,8 @@ impl Place<'_> {
             let room = window.saturating_sub(s.in_flight);
             s.gap = batch.gap * f64::from(arrived) / f64::from(room.max(1));
         }
-        // Without an ACK nothing new leaves.
-        let sent = if arrived > 0 { self.send(c) } else { 0 };
+        // Where a link has failed, there are no other ACKs that would let something leave.
+        let sent = if arrived > 0 || !self.any_down { self.send(c) } else { 0 };
         self.arm(c);
         sent
     }

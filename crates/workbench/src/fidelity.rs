@@ -25,8 +25,7 @@ const OWN: [(&str, &str); 3] = [
 ];
 
 /// The metrics that are compared.
-const METRICS: [&str; 7] =
-    ["goodput_mean_bps", "fct_p50_s", "fct_p99_s", "queue_mean_pkts", "rtt_mean_s", "rtt_p99_s", "timeouts"];
+const METRICS: [&str; 5] = ["goodput_mean_bps", "fct_p50_s", "fct_p99_s", "queue_mean_pkts", "timeouts"];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

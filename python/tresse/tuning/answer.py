@@ -188,8 +188,8 @@ def tune(
 
     `plan`: a TOML file, or a dict of its tables. `out`: its folder (default: tunings/NAME-N); an earlier search there
     continues, and nothing is computed again. `trials`: how many settings to try, whatever the plan says. `parallel`: how
-    many runs at a time (default: one per core). `screen`: "rounds" or "none", whatever the plan says. `progress`: shows
-    a bar.
+    many runs at a time (default: one per core). `screen`: "rounds" or "none", whatever the plan says (default:
+    none). `progress`: shows a bar.
     """
     for package in ("optuna", "pyarrow"):
         if importlib.util.find_spec(package) is None:

@@ -169,7 +169,7 @@ def _plan(tables: dict[str, Any], beside: Path, file: str) -> Plan:
     )
 
 
-SCREENS = ("rounds", "none")
+SCREENS = ("none", "rounds")
 """What a search may be screened by; the first is the default."""
 
 
@@ -177,7 +177,7 @@ def screens(value: object) -> bool:
     """Whether a search with this `screen` runs by rounds before it runs by packets."""
     if value not in SCREENS:
         raise ValueError(f"`screen` must be one of {', '.join(SCREENS)}, not {value!r}")
-    return value == SCREENS[0]
+    return value == "rounds"
 
 
 _COUNTS = {"trials": 40, "seeds": 4, "fresh": 5, "seed": 1}

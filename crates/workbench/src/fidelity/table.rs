@@ -100,8 +100,7 @@ impl Fidelity {
         }
         page += "\n## Cases that are more than a tenth off\n\n\
                  Values by rounds over values by packets; timeouts are counts. `tresse fidelity --json` has all cases.\n\n\
-                 | experiment | case | goodput | fct p50 | fct p99 | mean queue | mean RTT | RTT p99 | timeouts |\n\
-                 |---|---|---|---|---|---|---|---|---|\n";
+                 | experiment | case | goodput | fct p50 | fct p99 | mean queue | timeouts |\n|---|---|---|---|---|---|---|\n";
         for case in self.cases.iter().filter(|case| is_off(case)) {
             let ratio = |name: &str| match case.values.iter().find(|(own, _)| own == name) {
                 Some((_, [packets, rounds])) if name == "timeouts" => format!("{packets:.0}, {rounds:.0}"),
