@@ -75,7 +75,7 @@ fn a_statistic_of_a_minority_decides_nothing() {
         let own = judged(metric, counts, [37, 72]);
         assert_eq!((own.verdict, own.holds, own.value), (Inconclusive, None, Some(2.0)), "{metric}");
         let why = own.why.unwrap_or_default();
-        assert!(why.contains("of dctcp permutation is that of a minority, 35 of 72"), "{why}");
+        assert!(why.contains("of dctcp-1 permutation is that of a minority, 35 of 72"), "{why}");
     }
     let of_one = "metric = \"fct_mean_s\"\nof = { scheme = \"xmp\" }\nabove = 1.0";
     let mut case = measured("xmp-2 permutation", "fct_mean_s", &[2.0]);
