@@ -44,7 +44,14 @@ impl Namespace {
     /// Without root, or if `ip` is not installed.
     pub fn create(host: &str) -> Result<Self, Error> {
         let own = Self { name: named(host) };
-        run(Command::new("ip").args(["netns", "add", &own.name]))?;
+        let mut add = Command::new("ip");
+        add.args(["netns", "add", &own.name]);
+        // If this process is killed, no namespace comes after `tresse testbed clean` has looked for them.
+        // SAFETY: between fork and exec there is only a system call.
+        unsafe {
+            add.pre_exec(|| Ok(nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?));
+        }
+        run(&mut add)?;
         own.ip("link set lo up\n")?;
         Ok(own)
     }
