@@ -190,6 +190,7 @@ impl<P: Copy> Fabric<P> {
         let configs: Vec<PortConfig> = self.ports.iter().map(Port::config).collect();
         self.agenda = agenda(configs.iter(), &sites, self.agenda.ties());
         self.sites = sites;
+        self.remember();
         self
     }
 

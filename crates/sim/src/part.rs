@@ -153,7 +153,7 @@ impl Part {
             if !goes_by_sites {
                 return self.advance_by_time(until, last - handled(self));
             }
-            let end = self.fabric.window_end(next).min(until);
+            let end = self.fabric.turn_end(next).min(until);
             // The end of a message has an effect elsewhere at once.
             if self.near == 0 && !self.fabric.is_open_by_time() {
                 self.advance_by_sites(end);

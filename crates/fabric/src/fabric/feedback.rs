@@ -96,12 +96,14 @@ impl<P: Copy> Fabric<P> {
         self.next_update = now.next_multiple_of(period);
     }
 
-    /// Lets the ports remember their flags for as long as anybody may learn of them.
+    /// Lets the ports remember their flags for as long as anybody may learn of them: one site may be up to a window
+    /// ahead of another.
     pub(super) fn remember(&mut self) {
         let links = self.forwarding.as_ref().map_or(self.stride as u64, |f| f.longest().into());
         let delay = self.ports.iter().map(|p| p.config().delay).max().unwrap_or(0);
+        let window = self.agenda.window();
         for flag in self.ports.iter_mut().filter_map(Port::flag_mut) {
-            flag.memory = links * delay;
+            flag.memory = links * delay + window;
         }
     }
 

@@ -19,7 +19,7 @@ impl<P: Copy> Fabric<P> {
     pub fn with_late_departures(mut self) -> Self {
         let looks =
             self.forwarding.as_ref().is_some_and(|own| matches!(own.balancing(), Balancing::Drill { .. }));
-        if looks || !self.goes_by_sites() || self.queued_ports.is_empty() {
+        if looks || self.flags.is_some() || !self.goes_by_sites() || self.queued_ports.is_empty() {
             return self;
         }
         self.queued_ports.iter_mut().for_each(QueuedPort::delay_departures);

@@ -16,9 +16,9 @@ pub enum Happening<P> {
 }
 
 impl<P: Copy> Fabric<P> {
-    /// Whether windows may be gone through site by site: there are several sites, and none hears at once of another.
+    /// Whether windows may be gone through site by site: there are several sites.
     pub fn goes_by_sites(&self) -> bool {
-        self.sites.are_several() && self.flags.is_none()
+        self.sites.are_several()
     }
 
     /// Whether a window has begun in the order of time and is not over.
@@ -32,9 +32,13 @@ impl<P: Copy> Fabric<P> {
         self.agenda.window()
     }
 
-    /// The last instant of the window that `time` lies in.
-    pub fn window_end(&self, time: Time) -> Time {
-        self.agenda.window_end(time)
+    /// The last instant up to which the network may be gone through site by site; `next` is the time of the next event.
+    /// It is the end of the window, or an update of HOLNET's shares, which comes after all else of its instant.
+    pub fn turn_end(&mut self, next: Time) -> Time {
+        if next > self.next_update {
+            self.update_shares(next);
+        }
+        self.agenda.window_end(next).min(self.next_update)
     }
 
     /// The site of a host.

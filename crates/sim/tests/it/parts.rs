@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use tresse_controllers::ConfiguredController;
 use tresse_fabric::{
-    Balancing, Cut, Exclusive, Fabric, FatTree, FatTreeConfig, FixedPaths, LeafSpine, Network, NonEct,
-    PfcConfig, PfcCounters, PortConfig, PortCounters, Probability, QueuedPortConfig, ShortestPaths, Sites,
-    Threshold, Topology, Uncut,
+    Balancing, Cut, Exclusive, Fabric, FatTree, FatTreeConfig, Feedback, FixedPaths, FlagConfig, HolnetConfig,
+    LeafSpine, Network, NonEct, PfcConfig, PfcCounters, PortConfig, PortCounters, Probability,
+    QueuedPortConfig, ShortestPaths, Sites, Threshold, Topology, Uncut,
 };
 use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Paths, Step, World};
 use tresse_transport::{Blocked, BufferRule, Config, ReceiveBuffer, Recovery, Wire};
@@ -39,6 +39,8 @@ struct Scenario {
     routes: Routes,
     ports: Ports,
     schemes: [Arc<ConfiguredController>; 3],
+    /// What nodes report to each other.
+    flags: Option<Feedback>,
     /// Links fail and come back, and their rates change.
     changes: bool,
     seed: u64,
@@ -55,6 +57,7 @@ struct Outcome {
     received: Vec<Option<u64>>,
     hops: u64,
     delivered: u64,
+    share_moves: Option<u64>,
     end: u64,
 }
 
@@ -142,7 +145,7 @@ impl Scenario {
         };
         let schemes = ["xmp", "lia", "dctcp"].map(|name| scheme(name, &[]));
         let ports = if random.below(4) == 0 { Ports::Trim } else { Ports::Plain };
-        Self { topology, routes, ports, schemes, changes: false, seed }
+        Self { topology, routes, ports, schemes, flags: None, changes: false, seed }
     }
 
     /// One that knows its sites, or not: then it advances in the order of time.
@@ -160,6 +163,14 @@ impl Scenario {
             Ports::Plain => fabric,
             Ports::Trim => fabric.with_queued_ports(&queued(trimming), &[]),
             Ports::Pause => fabric.with_queued_ports(&queued(lossless), &[]).with_pfc(&self.pfc()),
+        };
+        let fabric = match self.flags {
+            None => fabric,
+            Some(feedback) => fabric.with_flags(FlagConfig {
+                fraction: 500,
+                unlimited: Threshold::packets(20),
+                feedback,
+            }),
         };
         match self.routes {
             Routes::Fixed => fabric,
@@ -322,6 +333,7 @@ impl Scenario {
             received,
             hops: world.hops(),
             delivered: world.delivered_bytes(),
+            share_moves: world.mechanisms().share_moves,
             end: world.now(),
         }
     }
@@ -373,6 +385,34 @@ fn neither_do_links_that_fail_where_time_goes_site_by_site() {
     assert!(drops > 100, "{drops} packets are lost with a link");
 }
 
+/// What nodes and hosts hear of congestion elsewhere is older than a window, and shares move between two windows.
+#[test]
+fn neither_do_flags_where_time_goes_site_by_site() {
+    let (mut moves, mut tells) = (0, 0);
+    for seed in 300..316 {
+        let schemes = ["holnet_uta", "xmp", "dctcp"].map(|name| scheme(name, &[]));
+        let feedback = [Feedback::OneHop, Feedback::Backward][seed as usize / 8 % 2];
+        let period = [7, 40, 300][seed as usize % 3] * MICROSECOND;
+        let holnet = HolnetConfig { r_min: 100, r_max: 1500, kappa: 50, period, flowlet_gap: None };
+        let flowlets = HolnetConfig { flowlet_gap: Some(200 * MICROSECOND), ..holnet };
+        let routes = match seed % 4 {
+            0 => Routes::Nodes(Balancing::HolnetPercentage(holnet)),
+            1 => Routes::Nodes(Balancing::HolnetRate(flowlets)),
+            2 => Routes::Nodes(Balancing::Ecmp),
+            _ => Routes::Fixed,
+        };
+        let drawn = Scenario { schemes, routes, changes: seed % 8 < 4, ..Scenario::draw(seed) };
+        let ports = if drawn.changes { Ports::Trim } else { drawn.ports };
+        let scenario = Scenario { flags: Some(feedback), ports, ..drawn };
+        let by_time = scenario.run(0, 120, false);
+        assert_eq!(by_time, scenario.run(1, 120, seed % 4 < 2), "seed {seed}, {routes:?}");
+        moves += by_time.share_moves.unwrap_or(0);
+        let unheard = Scenario { flags: None, ..scenario };
+        tells += u64::from(seed % 4 > 1 && unheard.run(0, 120, false) != by_time);
+    }
+    assert!(moves > 200 && tells > 4, "{moves} updates move shares, {tells} runs differ by what hosts hear");
+}
+
 /// Long enough that parts go on one by one and together.
 #[test]
 fn neither_does_the_number_of_threads() {
@@ -381,7 +421,7 @@ fn neither_does_the_number_of_threads() {
     let schemes = ["xmp", "lia", "dctcp"].map(|name| scheme(name, &[]));
     for ports in [Ports::Plain, Ports::Pause] {
         let (topology, schemes) = (tree.topology(), schemes.clone());
-        let scenario = Scenario { topology, routes: Routes::Fixed, ports, schemes, changes: false, seed: 5 };
+        let scenario = Scenario { topology, routes: Routes::Fixed, ports, schemes, flags: None, changes: false, seed: 5 };
         let whole = scenario.run(0, 600, false);
         assert!(whole.hops > 400_000, "{} hops", whole.hops);
         for parts in [1, 2, 8] {
@@ -402,7 +442,7 @@ fn a_cut_changes_nothing_where_hosts_have_many_links() {
             let topology = network(hosts, links, delays, &mut random);
             let schemes = ["xmp", "lia", "dctcp"].map(|name| scheme(name, &[]));
             let (routes, ports) = (Routes::Fixed, Ports::Plain);
-            let scenario = Scenario { topology, routes, ports, schemes, changes: false, seed };
+            let scenario = Scenario { topology, routes, ports, schemes, flags: None, changes: false, seed };
             let whole = scenario.run(0, 150, false);
             for parts in [1, 2] {
                 assert_eq!(
