@@ -49,6 +49,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "opn/fig12",
     "opn/fig12-per-path",
     "opn/fig13",
+    "opn/fig13-table2",
     "opn/fig15",
     "opn/fig16",
     "opn/fig17",
