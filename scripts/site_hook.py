@@ -1,8 +1,8 @@
 """What mkdocs does not know of this repository.
 
 Pages that are not in git come from the folder that `scripts/site` fills. Links to files outside docs/ work in the
-repository; here they become pages of the site, below repository/: Markdown as it is, folders as lists, other files as
-their text. And GitHub's Markdown is brought into the form that mkdocs reads.
+repository; here they become pages of the site, below repository/: Markdown as it is, folders as lists, and the other
+files of a folder together, as their texts. And GitHub's Markdown is brought into the form that mkdocs reads.
 """
 
 import ast
@@ -12,11 +12,14 @@ import re
 from pathlib import Path
 
 from mkdocs.structure.files import File, Files, InclusionLevel
+from pymdownx.slugs import slugify
 from pymdownx.superfences import fence_code_format
 
 ROOT = Path(__file__).resolve().parent.parent
 # The pages that are not in git, at their paths from the root of the repository.
 MADE = Path(os.environ["SITE_PAGES"])
+# For those who work on Tresse.
+AS_TEXT = "papers/catalogue"
 # Longer files, and those that browsers show well, are copied as they are.
 LONGEST_PAGE = 60_000
 COPIED = {".json"}
@@ -25,6 +28,10 @@ DIAGRAMS = "mermaid.min.js"
 SEARCH_FROM_DISK = "iframe-worker.js"
 # Keys of an experiment are on separate pages; the version is not a function.
 WITHOUT_PAGE = ("__version__", "keys")
+# The page with the texts of a folder's files.
+TEXTS = "texts.md"
+# As in mkdocs.yml.
+SLUG = slugify(case="lower")
 LANGUAGES = {".h": "c", ".rs": "rust", ".ts": "typescript", ".service": "ini", ".py": "python"}
 # Sources would fill the search with irrelevant results.
 UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
@@ -51,12 +58,27 @@ def page_of(path: str) -> str | None:
     if file.is_dir():
         name = "README.md" if (file / "README.md").exists() else "index.md"
         return posixpath.join(place(path), name)
-    if path.endswith(".md"):
+    if path.endswith(".md") and not path.startswith(AS_TEXT):
         return place(path)
     if path.startswith("docs/") or file.suffix in COPIED or not file.exists():
         return None
-    is_page = file.stat().st_size <= LONGEST_PAGE and is_text(file)
-    return f"{place(path)}.md" if is_page else None
+    is_shown = file.stat().st_size <= LONGEST_PAGE and is_text(file)
+    return posixpath.join(place(folder_of(path)), TEXTS) if is_shown else None
+
+
+def folder_of(path: str) -> str:
+    """The folder whose texts a file is shown among: at most the second one of its path."""
+    return "/".join(posixpath.dirname(path).split("/")[:2])
+
+
+def name_in_folder(path: str) -> str:
+    """The heading of a file among the texts of its folder."""
+    return posixpath.relpath(path, folder_of(path))
+
+
+def anchor_of(path: str) -> str:
+    """Where the text of a file is on the page of its folder's texts."""
+    return "#" + SLUG(name_in_folder(path), "-")
 
 
 def is_text(file: Path) -> bool:
@@ -106,14 +128,19 @@ def listing(path: str) -> str:
 def text_of(path: str) -> str:
     """The Markdown of a file or folder of the repository."""
     file = ROOT / path
-    if file.is_dir():
-        return listing(path)
-    text = file.read_text(encoding="utf-8")
-    if path.endswith(".md"):
-        return text
-    fence = "`" * (max(2, *map(len, re.findall("`+", text)), 0) + 1)
-    language = LANGUAGES.get(file.suffix, file.suffix.removeprefix("."))
-    return f"{UNSEARCHED}# {path}\n\n{fence}{language}\n{text.rstrip()}\n{fence}\n"
+    return listing(path) if file.is_dir() else file.read_text(encoding="utf-8")
+
+
+def texts(paths: set[str]) -> str:
+    """The Markdown of the page with the texts of these files of one folder."""
+    page = f"{UNSEARCHED}# {folder_of(min(paths))}\n"
+    for path in sorted(paths):
+        file = ROOT / path
+        text = file.read_text(encoding="utf-8").rstrip()
+        fence = "`" * (max(2, *map(len, re.findall("`+", text)), 0) + 1)
+        language = LANGUAGES.get(file.suffix, file.suffix.removeprefix("."))
+        page += f"\n## {name_in_folder(path)}\n\n{fence}{language}\n{text}\n{fence}\n"
+    return page
 
 
 def on_config(config):
@@ -177,6 +204,7 @@ def on_files(files: Files, config):
         files.append(File.generated(config, uri, abs_src_path=str(page)))
     open_pages = [file.src_uri for file in files.documentation_pages()]
     wanted = ["CONTRIBUTING.md", "CHANGELOG.md"]
+    shown: dict[str, set[str]] = {}
     while open_pages or wanted:
         if open_pages:
             uri = open_pages.pop()
@@ -187,12 +215,18 @@ def on_files(files: Files, config):
         if uri is None and not path.startswith("docs/") and (ROOT / path).is_file():
             if files.get_file_from_path(place(path)) is None:
                 files.append(File.generated(config, place(path), abs_src_path=str(ROOT / path)))
+        elif uri is not None and posixpath.basename(uri) == TEXTS:
+            shown.setdefault(uri, set()).add(path)
         elif uri is not None and files.get_file_from_path(uri) is None and (ROOT / path).exists():
             target = f"{path}/README.md" if uri.endswith("/README.md") and (ROOT / path).is_dir() else path
             page = File.generated(config, uri, content=text_of(target))
             page.inclusion = InclusionLevel.NOT_IN_NAV
             files.append(page)
             open_pages.append(uri)
+    for uri, paths in shown.items():
+        page = File.generated(config, uri, content=texts(paths))
+        page.inclusion = InclusionLevel.NOT_IN_NAV
+        files.append(page)
     return files
 
 
@@ -207,7 +241,8 @@ def on_page_markdown(markdown, page, **_):
             return match[0]
         path = posixpath.normpath(posixpath.join(folder, match[2]))
         to = page_of(path) or place(path)
-        return match[1] + posixpath.relpath(to, here or ".") + match[3]
+        end = anchor_of(path) + ")" if posixpath.basename(to) == TEXTS else match[3]
+        return match[1] + posixpath.relpath(to, here or ".") + end
 
     lines = []
     fence = None

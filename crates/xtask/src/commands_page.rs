@@ -1,39 +1,28 @@
-//! The pages of the commands: the output of `--help`, and nothing else.
+//! The page of the commands: the output of `--help`, and nothing else.
 
 use std::fmt::Write as _;
 
 use tresse::Help;
 
-/// `docs/reference/commands.md`, the table of all, and a page for each in the folder next to it; by their
-/// paths from `docs/reference/`.
-pub fn pages(commands: &[Help]) -> Vec<(String, String)> {
+/// `docs/reference/commands.md`: the table of all, and a section for each.
+pub fn page(commands: &[Help]) -> String {
     let (root, commands) = commands.split_first().expect("tresse itself");
-    let mut table = format!(
+    let mut page = format!(
         "# Commands\n\n\
-         <!-- `cargo xtask pages` writes this page and those that it links to from the commands' --help. -->\n\n\
+         <!-- `cargo xtask pages` writes this page from the commands' --help. -->\n\n\
          {}| command | what it does |\n|---|---|\n",
         fenced(&root.text)
     );
-    let mut pages: Vec<(String, String)> = Vec::new();
     for command in commands {
-        let (first, is_below) =
-            command.name.split_once(' ').map_or((&*command.name, false), |(first, _)| (first, true));
-        let path = format!("commands/{first}.md");
-        let anchor =
-            if is_below { format!("#tresse-{}", command.name.replace(' ', "-")) } else { String::new() };
-        let about = command.about.replace('|', "\\|");
-        writeln!(table, "| [tresse {}]({path}{anchor}) | {about} |", command.name).expect("a string");
-        let section = format!("tresse {}\n\n{}", command.name, fenced(&command.text));
-        match pages.last_mut().filter(|_| is_below) {
-            Some((_, page)) => *page += &format!("## {section}"),
-            None => pages.push((path, format!("# {section}"))),
-        }
+        let (name, about) = (&command.name, command.about.replace('|', "\\|"));
+        writeln!(page, "| [tresse {name}](#tresse-{}) | {about} |", name.replace(' ', "-")).expect("a string");
     }
-    for (_, page) in &mut pages {
-        *page += "[All commands](../commands.md)\n";
+    page.push('\n');
+    for command in commands {
+        let level = if command.name.contains(' ') { "###" } else { "##" };
+        write!(page, "{level} tresse {}\n\n{}", command.name, fenced(&command.text)).expect("a string");
     }
-    pages.insert(0, ("commands.md".to_owned(), table));
-    pages
+    page
 }
 
 fn fenced(help: &str) -> String {
@@ -45,16 +34,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_below_another_stands_in_its_page() {
+    fn a_command_has_a_row_and_a_section() {
         let help = |name: &str| Help {
             name: name.to_owned(),
             about: "does | it".to_owned(),
             text: format!("help of {name}\n"),
         };
-        let pages = pages(&["", "run", "mark", "mark add"].map(help));
-        let paths: Vec<&str> = pages.iter().map(|(path, _)| &**path).collect();
-        assert_eq!(paths, ["commands.md", "commands/run.md", "commands/mark.md"]);
-        assert!(pages[0].1.contains("| [tresse mark add](commands/mark.md#tresse-mark-add) | does \\| it |"));
-        assert!(pages[2].1.contains("\n## tresse mark add\n\n```text\nhelp of mark add\n```\n"));
+        let page = page(&["", "run", "mark", "mark add"].map(help));
+        assert!(page.contains("| [tresse mark add](#tresse-mark-add) | does \\| it |\n"));
+        assert!(page.contains("\n## tresse run\n\n```text\nhelp of run\n```\n"));
+        assert!(page.contains("\n### tresse mark add\n\n```text\nhelp of mark add\n```\n"));
     }
 }

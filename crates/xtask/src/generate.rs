@@ -121,9 +121,9 @@ fn pages_of_site(root: &Path) -> Result<Vec<File>, String> {
         vec![
             ("balancers.md".to_owned(), balancers_page::page(&tresse_balancers::built_in())),
             ("topics.md".to_owned(), topics_page::page(root)),
+            ("controllers.md".to_owned(), controllers_page::page(&tresse_controllers::built_in())),
+            ("commands.md".to_owned(), commands_page::page(&tresse::help())),
         ],
-        controllers_page::pages(&tresse_controllers::built_in()),
-        commands_page::pages(&tresse::help()),
         keys_page::pages(tresse_workbench::OWNERS.schema().as_value()),
     ];
     let reference = reference.into_iter().flatten().map(|(path, text)| (format!("reference/{path}"), text));
@@ -185,7 +185,7 @@ mod tests {
         fs::write(pages.join("old.md"), "").expect("it can be written");
         write_pages(&root, &pages).expect("they can be written");
         assert!(!pages.join("old.md").exists());
-        for page in ["reference/controllers/xmp.md", "reference/commands/run.md", "reproduction/xmp.md"] {
+        for page in ["reference/controllers.md", "reference/commands.md", "reproduction/xmp.md"] {
             assert!(pages.join("docs").join(page).exists(), "{page}");
         }
     }
