@@ -14,6 +14,7 @@ mod window;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use tresse_units::{NEVER, Time};
 
@@ -421,6 +422,19 @@ impl Agenda {
             return self.ring.start() + Time::from(offset);
         }
         self.ring.first().unwrap_or(NEVER)
+    }
+
+    /// What arrives at these sites in the window of `time`, as far as it is not over, in no order; `None` if that window
+    /// is far ahead.
+    pub(crate) fn arrivals(&self, time: Time, sites: Range<u32>) -> Option<impl Iterator<Item = u32>> {
+        let window = self.ring.window_of(time)?;
+        let is_current = self.ring.window_of(self.ring.start()) == Some(window);
+        let open = if is_current { &self.open[self.next..] } else { &[] };
+        let added = self.added.iter().map(|Reverse(added)| &added.word).filter(move |_| is_current);
+        let words = open.iter().chain(added).chain(self.ring.words(window, sites.clone()));
+        let arrives =
+            move |word: &&Word| sites.contains(&word.site) && (ARRIVALS..TIMERS).contains(&word.entity);
+        Some(words.filter(arrives).map(|word| word.id))
     }
 
     /// All events but timers, in no order. Slow, because it visits every window.

@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use tresse_units::{BitsPerSecond, NEVER, SECOND, Time};
+use tresse_units::{NEVER, Time};
 
 use crate::network::Network;
 use crate::topology::Topology;
@@ -25,33 +25,8 @@ pub struct Cut {
     pub(crate) crosses: Vec<bool>,
     /// By node.
     nodes: Vec<u8>,
-    reach: Reach,
-}
-
-/// Which packets may be at a host within the lookahead.
-#[derive(Debug, Clone, Copy)]
-enum Reach {
-    /// Those in its part: a packet that arrives there, or is sent there, needs the lookahead once more.
-    Near,
-    /// Any that its links can carry.
-    Far(HostLinks),
-    /// Any.
-    Any,
-}
-
-/// The links into a host.
-#[derive(Debug, Clone, Copy, Default)]
-struct HostLinks {
-    links: u32,
-    /// Of all of them.
-    rate: BitsPerSecond,
-}
-
-impl HostLinks {
-    fn add(&mut self, more: Self) {
-        self.links += more.links;
-        self.rate += more.rate;
-    }
+    /// Whether a link from one part to another ends at a host.
+    ends_at_hosts: bool,
 }
 
 /// Why a network is not cut.
@@ -106,42 +81,9 @@ impl Cut {
         if lookahead == 0 {
             return Err(Uncut::NoDelay);
         }
-        let delay = |port: &u32| topology.configs[*port as usize].delay;
-        let lies_deep = |&[from, to]: &[u32; 2]| {
-            let onward = outgoing[to as usize].iter().filter(|&&p| network.ends[p as usize][1] != from);
-            to >= network.hosts && onward.map(delay).all(|delay| delay >= lookahead)
-        };
         let mut crossing = network.ends.iter().zip(&crosses).filter(|(_, crosses)| **crosses);
-        let is_host = |node: u32| node < network.hosts;
-        let least = |is_hosts: &dyn Fn(&[u32; 2]) -> bool| {
-            let links = topology.configs.iter().zip(&network.ends).filter(|(_, ends)| is_hosts(ends));
-            links.map(|(config, _)| config.delay).min().unwrap_or(0)
-        };
-        let between_hosts = least(&|ends| is_host(ends[0])) + least(&|ends| is_host(ends[1]));
-        let is_deep = crossing.all(|(ends, _)| lies_deep(ends)) && between_hosts >= lookahead;
-        let mut into = vec![HostLinks::default(); network.nodes as usize];
-        for (config, &[_, to]) in topology.configs.iter().zip(&network.ends) {
-            into[to as usize].add(HostLinks { links: 1, rate: config.rate });
-        }
-        let host = |host| {
-            let mut sum = HostLinks::default();
-            topology.addresses(host).for_each(|node| sum.add(into[node as usize]));
-            sum
-        };
-        let hosts: Vec<HostLinks> = (0..topology.hosts()).map(host).collect();
-        let into_host = HostLinks {
-            links: hosts.iter().map(|into| into.links).max().unwrap_or(0),
-            rate: hosts.iter().map(|into| into.rate).max().unwrap_or(0),
-        };
-        // Packets straight from a host may come at any rate, because a host may spend time on each packet.
-        let reach = if network.ends.iter().any(|&[from, to]| is_host(from) && is_host(to)) {
-            Reach::Any
-        } else if is_deep {
-            Reach::Near
-        } else {
-            Reach::Far(into_host)
-        };
-        Ok(Self { parts: count, lookahead, owners, lands, crosses, nodes, reach })
+        let ends_at_hosts = crossing.any(|(&[_, to], _)| to < network.hosts);
+        Ok(Self { parts: count, lookahead, owners, lands, crosses, nodes, ends_at_hosts })
     }
 
     /// How many parts there are, at least 2.
@@ -164,17 +106,9 @@ impl Cut {
         self.nodes[node as usize].into()
     }
 
-    /// Packets of at least `bytes`, but for the last one, that may arrive at a host within the lookahead though they
-    /// were not in its part before.
-    pub fn within_reach(&self, bytes: u32) -> u32 {
-        let HostLinks { links, rate } = match self.reach {
-            Reach::Near => return 0,
-            Reach::Any => return u32::MAX,
-            Reach::Far(into) => into,
-        };
-        let most = u128::from(self.lookahead) * u128::from(rate) / u128::from(8 * SECOND);
-        // Each link may be carrying one already.
-        (most / u128::from(bytes) + u128::from(links) + 2).min(u32::MAX.into()) as u32
+    /// Whether a packet may come to a host straight from another part.
+    pub fn ends_at_hosts(&self) -> bool {
+        self.ends_at_hosts
     }
 }
 

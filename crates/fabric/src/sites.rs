@@ -1,5 +1,7 @@
 //! The sites of a network: the smallest parts of it whose events have to be kept in the order of time.
 
+use std::ops::Range;
+
 use tresse_units::{BitsPerSecond, NEVER, SECOND, Time};
 
 use crate::topology::Topology;
@@ -20,6 +22,8 @@ pub struct Sites {
     pub(crate) own: Vec<u32>,
     /// By host: its site.
     hosts: Vec<u32>,
+    /// The sites of hosts and of nothing else.
+    only_hosts: Range<u32>,
     /// The most links into a host, and the most that they carry, bit/s; `None` if packets may come to a host at any
     /// rate.
     into_host: Option<(u64, BitsPerSecond)>,
@@ -34,6 +38,7 @@ impl Sites {
             far: vec![0; ports],
             own: vec![0; ports],
             hosts: Vec::new(),
+            only_hosts: 0..0,
             into_host: None,
         }
     }
@@ -65,6 +70,9 @@ impl Sites {
             return Self::one(ports as usize);
         }
         let is_host = |node: u32| node < network.hosts;
+        let joins_host = |ends: &[u32; 2]| ends.iter().any(|&node| group[node as usize] < network.hosts);
+        let mut at_once = topology.configs.iter().zip(&network.ends).filter(|(config, _)| config.delay == 0);
+        let are_apart = !at_once.any(|(_, ends)| joins_host(ends));
         let is_paced = !network.ends.iter().any(|&[from, to]| is_host(from) && is_host(to));
         Self {
             count: ports + nodes,
@@ -72,6 +80,7 @@ impl Sites {
             far: network.ends.iter().map(far).collect(),
             own: network.ends.iter().map(|&[from, _]| site(from)).collect(),
             hosts: (0..topology.hosts()).map(|host| site(topology.addresses(host).start)).collect(),
+            only_hosts: ports..ports + if are_apart { network.hosts } else { 0 },
             into_host: is_paced.then(|| into_host(topology)),
         }
     }
@@ -95,6 +104,11 @@ impl Sites {
     /// The least time that a packet takes from one site to another, ps.
     pub(crate) fn window(&self) -> Time {
         self.window
+    }
+
+    /// The sites of hosts, to which no link without delay leads; empty if there is such a link.
+    pub(crate) fn only_hosts(&self) -> Range<u32> {
+        self.only_hosts.clone()
     }
 
     /// The site of a host.

@@ -163,14 +163,12 @@ pub(crate) struct Receiving {
     pub class: u8,
     /// Whether the connection stays when its message is complete.
     pub stays: bool,
-    /// Whether its message may be complete within the lookahead; never set in a world of one part.
+    /// Whether so little of its message is missing that a window may bring it.
     pub is_near: bool,
     /// Whether the packets of its host are recorded.
     pub recorded: bool,
-    /// If at most this many segments are missing, they may all arrive within the lookahead, wherever they are.
+    /// The most segments that may arrive in a window; 0 if there is no message.
     pub within_reach: u32,
-    /// Packets for it in this part.
-    pub inbound: i64,
     pub ways: Vec<WayBack>,
     pub receiver: Receiver,
     pub id: u64,
@@ -189,18 +187,14 @@ impl Receiving {
         self.receiver.for_each_line(subflow, prefetch_line);
     }
 
-    /// There are `more` packets for it in this part.
-    pub fn expect(&mut self, more: i64, near: &mut u32) {
-        self.inbound += more;
-        self.look(near);
+    /// Whether the message may be complete with `more` segments.
+    pub fn may_end_with(&self, more: u32) -> bool {
+        self.is_open && self.receiver.messages().is_some_and(|messages| messages.may_end_with(more.into()))
     }
 
-    /// Checks whether the message may be complete within the lookahead: by packets that are already in this part,
-    /// or by any packets. `near` is how many there are in the part.
+    /// Checks whether a window may bring what is missing of the message. `near` is how many there are in the part.
     pub fn look(&mut self, near: &mut u32) {
-        let more = self.inbound.max(self.within_reach.into());
-        let messages = self.receiver.messages();
-        let is_near = self.is_open && messages.is_some_and(|messages| messages.may_end_with(more));
+        let is_near = self.may_end_with(self.within_reach);
         if is_near != std::mem::replace(&mut self.is_near, is_near) {
             *near = if is_near { *near + 1 } else { *near - 1 };
         }

@@ -17,6 +17,7 @@ mod recorder;
 mod sending;
 mod spec;
 mod threads;
+mod turns;
 mod view;
 mod windows;
 mod world;

@@ -1,12 +1,11 @@
-//! A part of the world: its hosts and ports. Packets and timers, site by site or in the order of time; at one time
-//! packets first.
+//! A part of the world: its hosts and ports, what they do with packets and timers, and what goes to other parts.
 
-use tresse_fabric::{Arrival, Ecn, Ends, Fabric, Happening, Histogram, Mail, Packet, Timer, Timers};
+use tresse_fabric::{Arrival, Ecn, Fabric, Histogram, Mail, Packet, Timers};
 use tresse_path_manager::Memories;
 use tresse_transport::{Body, Receiver, Wire};
 use tresse_units::{NEVER, Time};
 
-use crate::fair_queue::{FAIR, FairQueues};
+use crate::fair_queue::FairQueues;
 use crate::flow::{Duties, Receiving, SUBFLOW, SUBFLOW_BITS, Sending, WayBack};
 use crate::path_management::SentPackets;
 use crate::recorder::Recorder;
@@ -66,7 +65,7 @@ pub(crate) struct Part {
     /// The RTT of every ACK, by group of connections; empty if RTTs are not recorded.
     pub rtts: Vec<Histogram>,
     pub recorder: Recorder,
-    /// Messages that may be complete within the lookahead.
+    /// Messages of which so little is missing that a window may bring it.
     pub near: u32,
     /// Until then the window is gone through site by site that is being gone through so; 0 if none is.
     pub by_sites_until: Time,
@@ -74,39 +73,6 @@ pub(crate) struct Part {
     pub is_whole: bool,
     /// By part, the notes to send there.
     notes: Vec<Vec<Note>>,
-}
-
-/// The halves of connections, where packets end, for prefetching.
-pub(crate) struct PacketEnds<'a> {
-    pub sendings: &'a [Sending],
-    pub receivings: &'a [Receiving],
-}
-
-impl Ends<Wire> for PacketEnds<'_> {
-    #[inline(always)]
-    fn address(&self, wire: &Wire) -> *const u8 {
-        let slot = (wire.subflow >> SUBFLOW_BITS) as usize;
-        let sending = self.sendings.as_ptr().wrapping_add(slot);
-        let receiving = self.receivings.as_ptr().wrapping_add(slot);
-        if wire.body.is_ack() { sending.cast() } else { receiving.cast() }
-    }
-
-    #[inline(always)]
-    fn fetch(&self, wire: &Wire) {
-        let (slot, i) = ((wire.subflow >> SUBFLOW_BITS) as usize, (wire.subflow & SUBFLOW) as usize);
-        if wire.body.is_ack() {
-            self.sendings.get(slot).into_iter().for_each(|half| half.fetch(i));
-        } else {
-            self.receivings.get(slot).into_iter().for_each(|half| half.fetch(i));
-        }
-    }
-}
-
-/// Counts a packet that has entered a receiving half's part, or left it.
-fn expect(receivings: &mut [Receiving], wire: &Wire, more: i64, near: &mut u32) {
-    if !wire.body.is_ack() {
-        receivings[(wire.subflow >> SUBFLOW_BITS) as usize].expect(more, near);
-    }
 }
 
 impl Part {
@@ -134,129 +100,6 @@ impl Part {
         }
     }
 
-    /// Advances time until a message is complete, `until` is reached, or at least `budget` packets were handled.
-    pub fn advance(&mut self, until: Time, budget: u64) -> Turn {
-        let handled = |own: &Self| own.packets.delivered + own.packets.dropped;
-        let last = handled(self).saturating_add(budget);
-        let goes_by_sites = self.goes_by_sites();
-        while let Some(lost) = self.fabric.take_spilt() {
-            self.handle_arrival(&lost);
-        }
-        while handled(self) < last {
-            let next = self.earliest();
-            if next > until || next == NEVER {
-                if until != NEVER {
-                    self.fabric.set_now(until);
-                }
-                return Turn::Reached;
-            }
-            if !goes_by_sites {
-                return self.advance_by_time(until, last - handled(self));
-            }
-            let end = self.fabric.turn_end(next).min(until);
-            // The end of a message has an effect elsewhere at once.
-            if self.near == 0 && !self.fabric.is_open_by_time() {
-                self.advance_by_sites(end);
-            } else {
-                match self.advance_by_time(end, last - handled(self)) {
-                    Turn::Reached => {}
-                    turn @ (Turn::Complete(_) | Turn::Budget) => return turn,
-                }
-            }
-        }
-        Turn::Budget
-    }
-
-    /// Whether windows are gone through site by site, where no message ends.
-    fn goes_by_sites(&self) -> bool {
-        self.fabric.goes_by_sites() && !self.recorder.is_on()
-    }
-
-    /// Goes through the window that ends at `end`, or its beginning until then, site by site.
-    fn advance_by_sites(&mut self, end: Time) {
-        let Self { timers, fair_queues, sendings, receivings, fabric, .. } = self;
-        let mut fair = Vec::new();
-        while let Some((time, rank, place)) = fair_queues.pop_until(end) {
-            let site = fabric.site_of_port(fair_queues.port(place as usize));
-            fair.push(Timer { time, rank, number: FAIR | place, site });
-        }
-        let due = std::iter::from_fn(|| timers.pop_until(end)).map(|(time, rank, number)| {
-            let slot = ((number / 2) >> SUBFLOW_BITS) as usize;
-            let site = if number % 2 == RETRANSMISSION { sendings[slot].site } else { receivings[slot].site };
-            Timer { time, rank, number, site }
-        });
-        self.fabric.open_window(end, due.chain(fair));
-        self.by_sites_until = end;
-        loop {
-            let halves = PacketEnds { sendings: &self.sendings, receivings: &self.receivings };
-            match self.fabric.next_of_site(&halves) {
-                Some(Happening::Arrival(arrival)) => {
-                    let complete = self.handle_arrival(&arrival);
-                    assert_eq!(
-                        complete, None,
-                        "no message ends in a window that is gone through site by site"
-                    );
-                }
-                Some(Happening::Timer(number @ FAIR..)) => self.serve_in_turn((number & !FAIR) as usize),
-                Some(Happening::Timer(number)) => self.fire_if_due(number),
-                None => break,
-            }
-        }
-        self.by_sites_until = 0;
-    }
-
-    /// A timer fires that was set for now, unless it has been moved since.
-    fn fire_if_due(&mut self, number: u32) {
-        let name = number / 2;
-        let (slot, i) = ((name >> SUBFLOW_BITS) as usize, (name & SUBFLOW) as usize);
-        let armed = if number % 2 == RETRANSMISSION {
-            self.sendings[slot].ways[i].armed
-        } else {
-            self.receivings[slot].ways[i].armed
-        };
-        if armed == self.fabric.now() {
-            self.fire(number);
-        }
-    }
-
-    /// Sets a timer, which a half has for itself.
-    pub fn set_timer(&mut self, number: u32, name: u64, site: u32, time: Time) {
-        if time > self.by_sites_until {
-            return self.timers.set(number, name, time);
-        }
-        self.timers.clear(number);
-        let rank = self.fabric.ties().timer(time, name);
-        self.fabric.push_timer(Timer { time, rank, number, site });
-    }
-
-    /// Advances in the order of time, until a message is complete, `until` is reached, or `budget` packets and timers
-    /// were handled.
-    pub fn advance_by_time(&mut self, until: Time, budget: u64) -> Turn {
-        for _ in 0..budget {
-            let timer = self.next_timer();
-            let limit = timer.min(until);
-            let halves = PacketEnds { sendings: &self.sendings, receivings: &self.receivings };
-            let complete = match self.fabric.advance(limit, &halves) {
-                Some(arrival) => self.handle_arrival(&arrival),
-                None if timer == limit && timer != NEVER => {
-                    self.fabric.set_now(timer);
-                    self.handle_timer();
-                    None
-                }
-                None => {
-                    if until != NEVER {
-                        self.fabric.set_now(until);
-                    }
-                    return Turn::Reached;
-                }
-            };
-            if let Some(slot) = complete {
-                return Turn::Complete(slot);
-            }
-        }
-        Turn::Budget
-    }
-
     /// Handles a packet at its end; returns the slot of a receiving half whose message is now complete.
     #[inline]
     pub fn handle_arrival(&mut self, arrival: &Arrival<Wire>) -> Option<u32> {
@@ -270,9 +113,6 @@ impl Part {
                 self.packets.dropped += 1;
                 let (slot, is_ack) = (packet.payload.subflow >> SUBFLOW_BITS, packet.payload.body.is_ack());
                 let to = if self.is_whole { self.own } else { self.fabric.destination(packet) };
-                if !self.is_whole && to == self.own && !is_ack {
-                    self.receivings[slot as usize].expect(-1, &mut self.near);
-                }
                 self.tell(to, Note::Lost { slot, is_ack });
                 None
             }
@@ -313,7 +153,6 @@ impl Part {
         let now = self.fabric.now();
         let half = &mut self.receivings[slot as usize];
         half.in_fabric -= 1;
-        half.inbound -= 1;
         if half.recorded {
             self.recorder.arrived_at_receiver(now, half, packet);
         }
@@ -345,7 +184,7 @@ impl Part {
         if complete.is_some() && !half.stays {
             return complete;
         }
-        if !self.is_whole || half.within_reach > 0 {
+        if half.within_reach > 0 {
             half.look(&mut self.near);
         }
         for ack in acks.into_iter().flatten() {
@@ -359,10 +198,6 @@ impl Part {
     /// The rest of a trimmed packet has arrived.
     #[cold]
     fn answer_trimmed(&mut self, slot: u32, i: u32, nack: Option<Body>) {
-        let half = &mut self.receivings[slot as usize];
-        if !self.is_whole || half.within_reach > 0 {
-            half.look(&mut self.near);
-        }
         if let Some(nack) = nack {
             self.fabric.echo_hops();
             self.send_ack(slot, i, nack);
@@ -372,7 +207,7 @@ impl Part {
 
     /// When the next timer fires; [`NEVER`] if there is none.
     #[inline]
-    fn next_timer(&self) -> Time {
+    pub fn next_timer(&self) -> Time {
         self.timers.next().min(self.fair_queues.next())
     }
 
@@ -390,7 +225,7 @@ impl Part {
         }
     }
 
-    fn fire(&mut self, timer: u32) {
+    pub fn fire(&mut self, timer: u32) {
         let (name, kind) = (timer / 2, timer % 2);
         let (slot, i) = (name >> SUBFLOW_BITS, name & SUBFLOW);
         let now = self.fabric.now();
@@ -472,8 +307,7 @@ impl Part {
 
     /// Passes on everything that has to go to part `to`; `post` is empty.
     pub fn post(&mut self, to: usize, post: &mut Post) {
-        let (receivings, near) = (&mut self.receivings, &mut self.near);
-        self.fabric.post(to, &mut post.packets, |wire| expect(receivings, wire, -1, near));
+        self.fabric.post(to, &mut post.packets);
         std::mem::swap(&mut self.notes[to], &mut post.notes);
     }
 
@@ -482,8 +316,7 @@ impl Part {
         for note in post.notes.drain(..) {
             self.hear(note);
         }
-        let (receivings, near) = (&mut self.receivings, &mut self.near);
-        self.fabric.take_in(&mut post.packets, |wire| expect(receivings, wire, 1, near));
+        self.fabric.take_in(&mut post.packets);
     }
 
     /// Nothing happens before this time on its own.

@@ -56,9 +56,6 @@ impl Part {
         }
         if hop.is_some_and(|hop| self.fabric.send_by(hop, header, wire)) {
             half.in_fabric += 1;
-            if !self.is_whole && usize::from(half.peer_part) == self.own {
-                self.receivings[half.peer as usize].expect(1, &mut self.near);
-            }
         } else {
             self.packets.dropped += 1;
             if is_recorded {

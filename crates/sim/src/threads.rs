@@ -80,7 +80,7 @@ fn one_by_one(parts: &mut [&mut Part], post: &mut Post, cut: &Cut, until: Time, 
             Ok(end) => end,
             Err(stop) => return stop,
         };
-        if parts.iter().all(|part| part.near == 0) {
+        if !parts.iter().any(|part| part.may_end(next)) {
             parts.iter_mut().for_each(|part| part.run(end));
         } else if let Some(stop) = in_order(parts, end) {
             return stop;
@@ -103,7 +103,8 @@ fn plan(next: Time, hops: u64, until: Time, limit: u64, cut: &Cut, window: Time)
 
 /// The data shared by threads that advance together. A turn is a window; data that is written in one turn is read
 /// in the next.
-struct Shared {
+struct Shared<'a> {
+    cut: &'a Cut,
     /// The number of the window that may begin.
     turn: AtomicU32,
     /// Its end.
@@ -125,13 +126,31 @@ struct Outlook {
     /// The first event here, or on its way from here.
     next: AtomicU64,
     hops: AtomicU64,
-    is_near: AtomicBool,
+    /// The last instant of the window in which a message may end here; [`NEVER`] if that may be any window, 0 if it is
+    /// none of those that are known.
+    end: AtomicU64,
 }
 
-impl Shared {
-    fn new(parts: &[&mut Part]) -> Self {
+/// What arrives at a part's hosts in a window is there when the window before it is over, unless it comes straight from
+/// another part.
+fn window_of_end(part: &Part, cut: &Cut) -> Time {
+    let next = part.earliest();
+    if part.near == 0 || next == NEVER {
+        0
+    } else if cut.ends_at_hosts() {
+        NEVER
+    } else if part.may_end(next) {
+        part.fabric.window_end(next)
+    } else {
+        0
+    }
+}
+
+impl<'a> Shared<'a> {
+    fn new(parts: &[&mut Part], cut: &'a Cut) -> Self {
         let posts = || (0..parts.len() * parts.len()).map(|_| Mutex::default()).collect();
         let shared = Self {
+            cut,
             turn: AtomicU32::new(0),
             end: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
@@ -147,7 +166,7 @@ impl Shared {
         let outlook = &self.outlooks[part.own];
         outlook.next.store(part.earliest().min(posted), Ordering::Relaxed);
         outlook.hops.store(part.fabric.hops(), Ordering::Relaxed);
-        outlook.is_near.store(part.near > 0, Ordering::Relaxed);
+        outlook.end.store(window_of_end(part, self.cut), Ordering::Relaxed);
     }
 
     /// The data that goes from one part to another at the end of a turn.
@@ -226,7 +245,7 @@ impl Shared {
 }
 
 /// Makes the other threads end if this one does, by a panic or not.
-struct Over<'a>(&'a Shared);
+struct Over<'a>(&'a Shared<'a>);
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
@@ -242,7 +261,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// All parts side by side, on as many threads as there are cores for.
 fn together(parts: &mut [&mut Part], post: &mut Post, cut: &Cut, until: Time, limit: u64) -> Stop {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let (shared, window) = (Shared::new(parts), parts[0].fabric.window());
+    let (shared, window) = (Shared::new(parts, cut), parts[0].fabric.window());
     let each = parts.len().div_ceil(cores.min(parts.len()));
     // A thread holds its parts for a turn; between two turns nobody does.
     let parts: Vec<Mutex<&mut Part>> = parts.iter_mut().map(|part| Mutex::new(&mut **part)).collect();
@@ -263,7 +282,9 @@ fn together(parts: &mut [&mut Part], post: &mut Post, cut: &Cut, until: Time, li
                 Ok(end) => end,
                 Err(stop) => break stop,
             };
-            if outlooks().any(|o| o.is_near.load(Ordering::Relaxed)) {
+            let window_end = (end / window + 1).saturating_mul(window) - 1;
+            let may_end = |o: &Outlook| [window_end, NEVER].contains(&o.end.load(Ordering::Relaxed));
+            if outlooks().any(may_end) {
                 if let Some(stop) = shared.in_order(&parts, post, turn + 1, end) {
                     break stop;
                 }

@@ -179,7 +179,6 @@ impl World {
         let [from, to] = self.parts_of(&spec.paths);
         let sites = spec.hosts.map(|host| self.parts[from].fabric.site_of_host(host));
         let part = &mut self.parts[from];
-        let within_window = part.fabric.within_reach(spec.config.mss + spec.config.header);
         let memory = part.memories.id(spec.manager.memory(spec.hosts, spec.paths.count()));
         let opening = spec.paths.opening(part.fabric.now(), spec.stream);
         let manager = spec.manager.open(&opening, &mut part.memories[memory]);
@@ -201,10 +200,9 @@ impl World {
             (Duties::RECORD, recorded.contains(&true)),
         ]);
         let Config { mss, header, .. } = spec.config;
-        let within_reach = match (&self.windows, &sender) {
-            (_, Sender::Datagrams(_)) => 0,
-            (None, _) => within_window,
-            (Some(windows), _) => windows.cut().within_reach(mss + header),
+        let within_reach = match &sender {
+            Sender::Datagrams(_) => 0,
+            Sender::Tcp(_) | Sender::Sprayed(_) => self.parts[to].fabric.within_reach(mss + header),
         };
         let sending = Sending {
             in_fabric: 0,
@@ -239,7 +237,6 @@ impl World {
             is_near: false,
             recorded: recorded[1],
             within_reach,
-            inbound: 0,
             ways: Vec::new(),
             receiver,
             id: spec.id,

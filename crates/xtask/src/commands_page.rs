@@ -15,7 +15,8 @@ pub fn page(commands: &[Help]) -> String {
     );
     for command in commands {
         let (name, about) = (&command.name, command.about.replace('|', "\\|"));
-        writeln!(page, "| [tresse {name}](#tresse-{}) | {about} |", name.replace(' ', "-")).expect("a string");
+        writeln!(page, "| [tresse {name}](#tresse-{}) | {about} |", name.replace(' ', "-"))
+            .expect("a string");
     }
     page.push('\n');
     for command in commands {

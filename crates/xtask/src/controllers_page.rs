@@ -21,7 +21,8 @@ pub fn page(controllers: &[Controller]) -> String {
         let (coupled, linux) = (yes(c.coupled()), yes(c.attachable()));
         let signals = controllers::strongest_signals(c);
         let (name, title) = (c.name(), c.title().replace('|', "\\|"));
-        writeln!(page, "| [{name}](#{name}) | {title} | {coupled} | {signals} | {linux} |").expect("a string");
+        writeln!(page, "| [{name}](#{name}) | {title} | {coupled} | {signals} | {linux} |")
+            .expect("a string");
     }
     for (_, declared) in &files(controllers) {
         // A file of several controllers, or with several names, has one comment at its head.

@@ -4,6 +4,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use tresse_units::Time;
 
@@ -283,22 +284,33 @@ impl Ring {
         self.filed + self.far.len()
     }
 
-    /// All events, in no order.
-    pub fn iter(&self) -> impl Iterator<Item = Event> {
-        let windows = (0..=self.mask as u64).map(|ahead| self.number + ahead);
-        let slots = windows.flat_map(move |window| {
-            let first = (window as usize & self.mask) * self.districts;
-            self.slots[first..first + self.districts].iter().map(move |&slot| (window, slot))
-        });
-        let near = slots.flat_map(move |(window, Slot { chunk, len })| {
+    /// The number of the window that `time` lies in, if its events are in the ring.
+    pub fn window_of(&self, time: Time) -> Option<u64> {
+        let window = time / self.width;
+        (window >= self.number && window - self.number <= self.mask as u64).then_some(window)
+    }
+
+    /// The events of a window of the ring at these sites, and at others of their districts, in no order.
+    pub fn words(&self, window: u64, sites: Range<u32>) -> impl Iterator<Item = &Word> {
+        let first = (window as usize & self.mask) * self.districts;
+        let [from, to] = [sites.start, sites.end.max(1) - 1].map(|site| (site >> DISTRICT_BITS) as usize);
+        let slots = &self.slots[first + from..first + to.min(self.districts - 1) + 1];
+        slots.iter().flat_map(|&Slot { chunk, len }| {
             let newest = (len > 0).then(|| (chunk, (len as usize - 1) % CHUNK + 1));
             let next = |&(chunk, _): &(u32, usize)| {
                 let next = self.chain[chunk as usize];
                 (next != NONE).then_some((next, CHUNK))
             };
             let chunks = std::iter::successors(newest, next);
-            let words = chunks.flat_map(|(chunk, len)| &self.words[chunk as usize * CHUNK..][..len]);
-            words.map(move |word| Event {
+            chunks.flat_map(|(chunk, len)| &self.words[chunk as usize * CHUNK..][..len])
+        })
+    }
+
+    /// All events, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = Event> {
+        let windows = (0..=self.mask as u64).map(|ahead| self.number + ahead);
+        let near = windows.flat_map(move |window| {
+            self.words(window, 0..u32::MAX).map(move |word| Event {
                 time: window * self.width + Time::from(word.offset),
                 entity: word.entity,
                 id: word.id,

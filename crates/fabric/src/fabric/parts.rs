@@ -111,27 +111,19 @@ impl<P: Copy> Fabric<P> {
         crosses
     }
 
-    /// Takes the data for another part; `mail` was delivered there before, and its memory is reused. `each`
-    /// gets the packets whose routes end here: they will come back.
-    pub fn post(&mut self, to: usize, mail: &mut Mail<P>, mut each: impl FnMut(&P)) {
+    /// Takes the data for another part; `mail` was delivered there before, and its memory is reused.
+    pub fn post(&mut self, to: usize, mail: &mut Mail<P>) {
         let Some(part) = &mut self.part else { return };
         debug_assert!(mail.crossings.is_empty() && mail.routes.is_empty(), "it was taken in");
         std::mem::swap(&mut part.out[to], mail);
-        let own = part.own;
-        let returning = mail.crossings.iter().filter(|c| self.destination(&c.packet) == own);
-        returning.for_each(|c| each(&c.packet.payload));
     }
 
-    /// Takes in the data from another part; `each` gets the packets whose routes end here.
-    pub fn take_in(&mut self, mail: &mut Mail<P>, mut each: impl FnMut(&P)) {
+    /// Takes in the data from another part.
+    pub fn take_in(&mut self, mail: &mut Mail<P>) {
         for (start, entries) in mail.routes.drain(..) {
             self.set_row(start, &entries);
         }
-        let own = self.part.as_ref().map_or(0, |part| part.own);
         for Crossing { time, port, packet } in mail.crossings.drain(..) {
-            if self.destination(&packet) == own {
-                each(&packet.payload);
-            }
             let id = self.packets.insert(packet);
             if let Some(pfc) = &mut self.pfc {
                 pfc.place(id, port);

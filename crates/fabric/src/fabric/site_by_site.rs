@@ -32,6 +32,11 @@ impl<P: Copy> Fabric<P> {
         self.agenda.window()
     }
 
+    /// The last instant of the window of `time`.
+    pub fn window_end(&self, time: Time) -> Time {
+        self.agenda.window_end(time)
+    }
+
     /// The last instant up to which the network may be gone through site by site; `next` is the time of the next event.
     /// It is the end of the window, or an update of HOLNET's shares, which comes after all else of its instant.
     pub fn turn_end(&mut self, next: Time) -> Time {
@@ -54,6 +59,12 @@ impl<P: Copy> Fabric<P> {
     /// Packets of at least `bytes`, but for the last one, that may arrive at a host within a window.
     pub fn within_reach(&self, bytes: u32) -> u32 {
         self.sites.within_reach(bytes)
+    }
+
+    /// The packets that arrive at hosts in what is left of the window of `time`; `None` if that is not known yet.
+    pub fn arrivals_at_hosts(&self, time: Time) -> Option<impl Iterator<Item = &P>> {
+        let hosts = Some(self.sites.only_hosts()).filter(|hosts| !hosts.is_empty())?;
+        Some(self.agenda.arrivals(time, hosts)?.map(|id| &self.packets.get(id).payload))
     }
 
     /// Opens the window that `limit` lies in up to then, with these timers, which must be all up to then. Nothing may

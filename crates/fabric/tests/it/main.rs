@@ -3,6 +3,7 @@
 use proptest::prelude::ProptestConfig;
 
 mod agenda;
+mod arrivals;
 mod bisection;
 mod capacity;
 mod drop_until;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use tresse_controllers::ConfiguredController;
 use tresse_fabric::{
-    Balancing, Cut, Exclusive, Fabric, FatTree, FatTreeConfig, Feedback, FixedPaths, FlagConfig, HolnetConfig,
-    LeafSpine, Network, NonEct, PfcConfig, PfcCounters, PortConfig, PortCounters, Probability,
+    Balancing, Cut, Exclusive, Fabric, FatTree, FatTreeConfig, Feedback, FixedPaths, FlagConfig,
+    HolnetConfig, LeafSpine, Network, NonEct, PfcConfig, PfcCounters, PortConfig, PortCounters, Probability,
     QueuedPortConfig, ShortestPaths, Sites, Threshold, Topology, Uncut,
 };
 use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Paths, Step, World};
@@ -166,11 +166,9 @@ impl Scenario {
         };
         let fabric = match self.flags {
             None => fabric,
-            Some(feedback) => fabric.with_flags(FlagConfig {
-                fraction: 500,
-                unlimited: Threshold::packets(20),
-                feedback,
-            }),
+            Some(feedback) => {
+                fabric.with_flags(FlagConfig { fraction: 500, unlimited: Threshold::packets(20), feedback })
+            }
         };
         match self.routes {
             Routes::Fixed => fabric,
@@ -421,7 +419,15 @@ fn neither_does_the_number_of_threads() {
     let schemes = ["xmp", "lia", "dctcp"].map(|name| scheme(name, &[]));
     for ports in [Ports::Plain, Ports::Pause] {
         let (topology, schemes) = (tree.topology(), schemes.clone());
-        let scenario = Scenario { topology, routes: Routes::Fixed, ports, schemes, flags: None, changes: false, seed: 5 };
+        let scenario = Scenario {
+            topology,
+            routes: Routes::Fixed,
+            ports,
+            schemes,
+            flags: None,
+            changes: false,
+            seed: 5,
+        };
         let whole = scenario.run(0, 600, false);
         assert!(whole.hops > 400_000, "{} hops", whole.hops);
         for parts in [1, 2, 8] {
