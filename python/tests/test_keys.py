@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import subprocess
 import sys
+import tempfile
 import typing
 from pathlib import Path
 from typing import Any
@@ -94,3 +96,18 @@ def test_each_makes_a_case_of_each_value(folder: Path) -> None:
     experiment.fabric.mark = keys.each("5pkt", "20pkt")
     run = tresse.run(experiment, only={"scheme": "xmp"}, out=folder / "each", progress=False)
     assert [case.axes["mark"] for case in run.cases] == ["5pkt", "20pkt"]
+
+
+def test_the_example_of_the_page_runs() -> None:
+    page = (HOUSE / "docs/python.md").read_text(encoding="utf-8")
+    (example,) = (own for own in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "keys.Experiment(" in own)
+    names: dict[str, Any] = {"tresse": tresse}
+    exec(example.replace("tresse.run(experiment)", "tresse.check(experiment)"), names)
+    assert names["run"]["cases"]
+
+
+def test_a_plan_takes_typed_tables() -> None:
+    plan = {"experiment": typed(), "designs": [{"keys": {"fabric.mark": ["5pkt"]}}]}
+    swept = tresse.sweep(plan, out=Path(tempfile.mkdtemp()) / "sweep", progress=False)
+    assert swept.points == 1
+    assert swept.failed == 0

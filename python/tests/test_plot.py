@@ -17,7 +17,7 @@ import pytest
 from conftest import SMALL
 
 import tresse
-from tresse.plot import palette, schemes, timeline, units
+from tresse.plot import draw, palette, schemes, timeline, units
 from tresse.plot.cases import magnitudes
 from tresse.plot.layout import layout_of
 from tresse.plot.rows import Columns
@@ -227,7 +227,11 @@ def inside(figure: Any) -> list[str]:
     words = [text for axes in figure.axes for text in (axes.xaxis.label, axes.yaxis.label, axes.title)]
     words += [text for legend in figure.legends for text in legend.get_texts()]
     boxes = [(own.get_text(), own.get_window_extent()) for own in words if own.get_text()]
-    return [text for text, box in boxes if not (frame.x0 <= box.x0 and box.x1 <= frame.x1 and box.y1 <= frame.y1)]
+    return [
+        text
+        for text, box in boxes
+        if not (frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1)
+    ]
 
 
 @pytest.mark.parametrize("style", ["one-column", "two-columns", "screen"])
@@ -236,7 +240,9 @@ def test_nothing_is_cut_off_and_no_panels_overlap(run: tresse.Run, style: str) -
         lambda: run.plot.cdf("goodput_bps", where={"mark": "10pkt"}),
         lambda: run.plot.fct_slowdown(where={"pattern": "poisson"}),
         lambda: run.plot.bars("goodput_mean_bps"),
+        lambda: run.plot.bars("fct_p99_s"),
         lambda: run.plot.axis("mark", "goodput_mean_bps"),
+        lambda: run.plot.axis("mark", "slowdown_p99_ratio"),
         lambda: run.plot.timeline(flow=0, where={"pattern": "long", "scheme": "xmp-2", "mark": "10pkt"}),
     ]
     for make in figures:
@@ -247,6 +253,14 @@ def test_nothing_is_cut_off_and_no_panels_overlap(run: tresse.Run, style: str) -
             for place, box in enumerate(boxes):
                 for other in boxes[place + 1 :]:
                     assert not box.padded(-2).overlaps(other.padded(-2))
+
+
+def test_a_long_title_of_an_axis_has_several_lines() -> None:
+    with tresse.plot.style("one-column"):
+        figure, axes = plt.subplots()
+        draw.scale_axis(axes.yaxis, "small-web.fct_p99_s", [0.1])
+        assert "\n" in axes.get_ylabel()
+        assert not inside(figure)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from tresse import _native, tables
 from tresse.designs import draw
 from tresse.errors import TresseError
 from tresse.experiments import toml
+from tresse.keys import plain
 from tresse.progress import Lines
 
 PlanLike: TypeAlias = str | os.PathLike[str] | Mapping[str, Any]
@@ -100,7 +101,7 @@ def merge(folder: str | os.PathLike[str]) -> Sweep:
 
 def _text(plan: PlanLike) -> tuple[str, str]:
     if isinstance(plan, Mapping):
-        return "", toml(dict(plan))
+        return "", toml(plain(plan))
     path = Path(plan)
     try:
         return str(path), path.read_text(encoding="utf-8")

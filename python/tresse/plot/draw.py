@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -165,14 +166,22 @@ def scale_axis(axis: Any, name: str, values: Any, *, log: bool = False, zero: bo
         getattr(axis.axes, f"set_{which}scale")("log")
         log_ticks(axis, name, known[known > 0])
         scale = Scale(1.0, "", 0)
-        axis.axes.set(**{f"{which}label": axis_title(name)})
+        _name(axis, axis_title(name))
         return scale
     most = float(np.max(np.abs(known))) if len(known) else 0.0
     scale = scale_of(name, [most])
-    axis.axes.set(**{f"{which}label": axis_title(name, scale)})
+    _name(axis, axis_title(name, scale))
     if zero:
         getattr(axis.axes, f"set_{which}lim")(**{"left" if which == "x" else "bottom": 0})
     return scale
+
+
+def _name(axis: Any, title: str) -> None:
+    """The title of an axis, in as many lines as it needs to be no longer than the axis."""
+    box = axis.axes.get_window_extent()
+    length_pt = (box.width if axis.axis_name == "x" else box.height) * 72 / axis.axes.figure.dpi
+    letters = int(length_pt / (0.55 * axis.label.get_size()))
+    axis.set_label_text("\n".join(textwrap.wrap(title, max(letters, 12), break_long_words=False)))
 
 
 def named_places(drawn: Canvas, axes: Axes, axis: str, groups: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tresse.errors import TresseError
+from tresse.keys import plain
 
 PlanLike = str | os.PathLike[str] | Mapping[str, Any]
 
@@ -100,7 +101,7 @@ class Plan:
 def read(plan: PlanLike) -> Plan:
     """Reads a plan: a TOML file, or a dict with the same tables."""
     if isinstance(plan, Mapping):
-        return _plan(dict(plan), Path(), "the plan")
+        return _plan(plain(plan), Path(), "the plan")
     path = Path(plan)
     if sys.version_info >= (3, 11):
         import tomllib
