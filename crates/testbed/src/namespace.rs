@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
 use nix::sched::{CloneFlags, setns};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getpid, getppid};
 use tresse_linux::doctor::{Check, State, doctor};
 use tun_rs::{DeviceBuilder, SyncDevice};
 
@@ -31,6 +31,13 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// Lets this process, which has just been forked, die with its parent.
+fn die_with(parent: Pid) -> io::Result<()> {
+    nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?;
+    // It may have died before.
+    if getppid() == parent { Ok(()) } else { Err(nix::errno::Errno::ESRCH.into()) }
+}
+
 /// A network namespace, which is removed when this is dropped.
 #[derive(Debug)]
 pub struct Namespace {
@@ -47,9 +54,10 @@ impl Namespace {
         let mut add = Command::new("ip");
         add.args(["netns", "add", &own.name]);
         // If this process is killed, no namespace comes after `tresse testbed clean` has looked for them.
-        // SAFETY: between fork and exec there is only a system call.
+        let parent = getpid();
+        // SAFETY: between fork and exec there are only system calls.
         unsafe {
-            add.pre_exec(|| Ok(nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?));
+            add.pre_exec(move || die_with(parent));
         }
         run(&mut add)?;
         own.ip("link set lo up\n")?;
@@ -124,10 +132,11 @@ impl Namespace {
     pub fn spawn(&self, command: &mut Command) -> Result<Child, Error> {
         let file = self.file()?;
         command.process_group(0);
+        let parent = getpid();
         // SAFETY: between fork and exec there are only system calls.
         unsafe {
             command.pre_exec(move || {
-                nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?;
+                die_with(parent)?;
                 Ok(setns(&file, CloneFlags::CLONE_NEWNET)?)
             });
         }

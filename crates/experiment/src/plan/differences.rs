@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use indexmap::{IndexMap, IndexSet};
+use tresse_fabric::Threshold;
 use tresse_transport::BufferRule;
 use tresse_units::{Bytes, Duration, HostQueue, Mark, Queue};
 
@@ -25,6 +26,7 @@ pub fn notes(loaded: &Loaded, plan: &Plan) -> Vec<String> {
     let all: Vec<&Loaded> = if loaded.variants.is_empty() { vec![loaded] } else { variants.collect() };
     let mut notes: IndexSet<String> = IndexSet::new();
     notes.extend(all.iter().filter_map(|own| of_hosts(own)));
+    notes.extend(of_marks(loaded, plan, &schemes));
     notes.extend(all.iter().flat_map(|own| of_profiles(own, &schemes)));
     notes.extend(of_schemes(&schemes));
     notes.extend(all.iter().filter_map(|own| of_thresholds(own, &schemes)));
@@ -50,6 +52,28 @@ fn of_hosts(loaded: &Loaded) -> Option<String> {
         ),
         _ => None,
     }
+}
+
+/// Schemes that listen for marks where no port marks, unless it is so in a paper.
+fn of_marks(loaded: &Loaded, plan: &Plan, schemes: &IndexMap<&str, &BoundScheme>) -> Option<String> {
+    let fabric = &loaded.experiment.fabric;
+    let mut ports = plan.cases.iter().flat_map(|case| &case.setting.fabric.configs);
+    let marks = ports.any(|port| port.mark != Threshold::UNLIMITED);
+    if marks
+        || fabric.red.is_some()
+        || !fabric.classes.is_empty()
+        || built_in::find(&loaded.source.name).is_some()
+    {
+        return None;
+    }
+    let listens = schemes.iter().filter(|(_, own)| own.controllers.controller().needs_ecn());
+    let names: Vec<&str> = listens.map(|(name, _)| *name).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "no port marks (`fabric.mark`, `fabric.red`), so these schemes hear of losses only: {}",
+            names_of(&names)
+        )
+    })
 }
 
 /// Keys of `[transport]` that do not apply to schemes with their own profile.

@@ -58,6 +58,19 @@ fn a_port_of_a_host_that_nothing_controls_is_told() {
 }
 
 #[test]
+fn schemes_that_listen_for_marks_where_no_port_marks_are_told() {
+    let silent = ["fabric.mark=unlimited", "schemes.other.controller=lia"];
+    let told = notes(&silent).expect("valid");
+    assert_eq!(
+        told,
+        ["no port marks (`fabric.mark`, `fabric.red`), so these schemes hear of losses only: dctcp"]
+    );
+    // A single link that marks is enough.
+    let link = "fabric.links=[{ ends = [\"leaf 0\", \"spine 0\"], mark = \"20pkt\" }]";
+    assert_eq!(notes(&[silent[0], silent[1], link]), Ok(Vec::new()));
+}
+
+#[test]
 fn keys_that_do_not_reach_a_scheme_are_told_with_their_values() {
     let spray = "schemes.other={ controller = \"nscc\", transport = { profile = \"spray\" } }";
     let told = notes(&["transport.rto_min=5ms", spray]).expect("valid");
