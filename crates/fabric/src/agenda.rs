@@ -11,6 +11,7 @@
 
 mod sort;
 mod window;
+mod word;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,6 +24,7 @@ use crate::sites::Sites;
 use crate::ties::Ties;
 use sort::Sorter;
 use window::{Ring, Taking};
+use word::{Added, Place, Word, collide};
 
 /// Something that happens at `time`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,39 +63,6 @@ pub(crate) struct Carried {
 pub(crate) const TIMERS: Entity = 1 << 24;
 /// The end of a window at a site where packets wait.
 pub(crate) const WINDOW_END: Entity = 1 << 25;
-
-/// An event of a window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Word {
-    /// From the window's start, ps.
-    offset: u32,
-    site: u32,
-    entity: Entity,
-    id: u32,
-    carried: Carried,
-}
-
-/// The order at one time: departures and arrivals, timers, the end of the window; then by rank, then by id.
-type Place = (u8, u64, u32);
-
-/// An event that was added to a window that is open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Added {
-    place: Place,
-    word: Word,
-}
-
-impl Ord for Added {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.word.offset, self.place).cmp(&(other.word.offset, other.place))
-    }
-}
-
-impl PartialOrd for Added {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
 
 /// Events in the order in which they are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -464,11 +433,4 @@ impl Agenda {
         let time = self.ring.start() + Time::from(word.offset);
         Event { time, entity: word.entity, id: word.id }
     }
-}
-
-/// Whether these two events of one time, which are next to each other, have no defined order.
-fn collide(one: &Word, other: &Word) -> bool {
-    let is_arrival = one.entity >= ARRIVALS;
-    let departs_first = one.id == 0 && other.id != 0;
-    one.entity == other.entity && one.entity < TIMERS && (is_arrival || !departs_first)
 }

@@ -96,9 +96,13 @@ fn plan(next: Time, hops: u64, until: Time, limit: u64, cut: &Cut, window: Time)
     } else if hops >= limit {
         Err(Stop::Hops)
     } else {
-        let end = (next / window).saturating_add(1).saturating_mul(window) - 1;
-        Ok(window_end(next, until, cut.lookahead()).min(end))
+        Ok(window_end(next, until, cut.lookahead()).min(last_of_window(next, window)))
     }
+}
+
+/// The last instant of the fabrics' window that `time` lies in.
+fn last_of_window(time: Time, window: Time) -> Time {
+    (time / window).saturating_add(1).saturating_mul(window) - 1
 }
 
 /// The data shared by threads that advance together. A turn is a window; data that is written in one turn is read
@@ -126,11 +130,11 @@ struct Outlook {
     /// The first event here, or on its way from here.
     next: AtomicU64,
     hops: AtomicU64,
-    /// The last instant of the window in which a message may end here; [`NEVER`] if that may be any window, 0 if it is
-    /// none of those that are known.
+    /// See [`window_of_end`].
     end: AtomicU64,
 }
 
+/// The last instant of the part's next window if a message may end in it, else 0; [`NEVER`] if one may end in any window.
 /// What arrives at a part's hosts in a window is there when the window before it is over, unless it comes straight from
 /// another part.
 fn window_of_end(part: &Part, cut: &Cut) -> Time {
@@ -282,8 +286,8 @@ fn together(parts: &mut [&mut Part], post: &mut Post, cut: &Cut, until: Time, li
                 Ok(end) => end,
                 Err(stop) => break stop,
             };
-            let window_end = (end / window + 1).saturating_mul(window) - 1;
-            let may_end = |o: &Outlook| [window_end, NEVER].contains(&o.end.load(Ordering::Relaxed));
+            let last = last_of_window(end, window);
+            let may_end = |o: &Outlook| [last, NEVER].contains(&o.end.load(Ordering::Relaxed));
             if outlooks().any(may_end) {
                 if let Some(stop) = shared.in_order(&parts, post, turn + 1, end) {
                     break stop;

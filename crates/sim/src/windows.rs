@@ -7,7 +7,7 @@
 //!
 //! Only the end of a message has an immediate effect at a distance: its sender stops, and the caller may start
 //! other connections at that instant. A window in which a message may end is therefore processed event by event, in
-//! the order of all parts. They are few: what arrives at a host in a window is known when it begins, so such a window
+//! the order of all parts. With long messages they are few: what arrives at a host in a window is known when it begins, so such a window
 //! has an arrival for every segment that is missing.
 
 use std::sync::Arc;

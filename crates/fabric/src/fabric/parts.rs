@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tresse_units::Time;
 
-use super::{Arrival, END, FORWARD, Fabric, Kind, LAST_PORT, agenda, pause_frames::Frame};
+use super::{Arrival, END, FORWARD, Fabric, Kind, LAST_PORT, build::agenda, pause_frames::Frame};
 use crate::cut::Cut;
 use crate::packet::Packet;
 use crate::port::PortConfig;
