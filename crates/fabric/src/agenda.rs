@@ -61,7 +61,7 @@ pub(crate) struct Carried {
 
 /// Timers of the caller: with a number, in place of an entity.
 pub(crate) const TIMERS: Entity = 1 << 24;
-/// The end of a window at a site where packets wait.
+/// The end of a window, after all sites.
 pub(crate) const WINDOW_END: Entity = 1 << 25;
 
 /// Events in the order in which they are taken.
@@ -102,7 +102,8 @@ impl Agenda {
     pub fn new(sites: &Sites, horizon: Time, ties: Ties) -> Self {
         Self {
             ties,
-            ring: Ring::new(sites.count(), sites.window(), horizon),
+            // One more site, for what happens at none.
+            ring: Ring::new(sites.count() + 1, sites.district_bits, sites.window(), horizon),
             taking: None,
             order: None,
             last: 0,
@@ -111,7 +112,7 @@ impl Agenda {
             site: 0,
             added: BinaryHeap::new(),
             ranks: Vec::new(),
-            sorter: Sorter::new(),
+            sorter: Sorter::new(sites.district_bits),
         }
     }
 
@@ -226,15 +227,15 @@ impl Agenda {
         Some((self.event(&word), word.carried))
     }
 
-    /// Whether the site of the last event has no more events, in a window that is gone through site by site.
+    /// Whether a window is open site by site.
     #[inline]
-    pub(crate) fn is_site_over(&self) -> bool {
-        self.added.is_empty() && self.open.get(self.next).is_none_or(|word| word.site != self.site)
+    pub(crate) fn is_open_by_sites(&self) -> bool {
+        self.order == Some(Order::Sites)
     }
 
-    /// The last instant up to which a window is open site by site.
-    pub(crate) fn open_until(&self) -> Option<Time> {
-        (self.order == Some(Order::Sites)).then(|| self.ring.start() + Time::from(self.last))
+    /// The last instant up to which a window is or was open.
+    pub(crate) fn last(&self) -> Time {
+        self.ring.start() + Time::from(self.last)
     }
 
     /// The site of the last event.

@@ -98,11 +98,14 @@ pub struct Fabric<P> {
     queued_ports: Vec<QueuedPort>,
     /// By port: its place among the queued ones, [`NOT_QUEUED`] if it has none; empty if no port is queued.
     queued_of: Vec<u32>,
-    /// A bit for each port: its departures are late, and it will be looked after when the window ends. Empty if no
-    /// departures are late.
+    /// A bit for each port: its departures are late, and packets wait in it. Empty if no departures are late.
     late: Vec<u64>,
-    /// Ports of the site that is being gone through in which packets have begun to wait.
-    late_here: Vec<u32>,
+    /// When they are looked after.
+    sweep: late::Sweep,
+    /// The ports of a sweep; empty between two, to keep its memory.
+    swept: Vec<u32>,
+    /// Choices of nodes about packets that are about to arrive, by the packet's id.
+    foreseen: [ahead::Foreseen; ahead::FORESEEN],
     pools: Vec<Pool>,
     flags: Option<FlagConfig>,
     /// When HOLNET's balancers update their shares next.
@@ -261,7 +264,11 @@ impl<P: Copy> Fabric<P> {
     }
 
     #[inline(always)]
-    fn advance_with<const KIND: u8>(&mut self, limit: Time, prefetch: impl Fn(&Self)) -> Option<Arrival<P>> {
+    fn advance_with<const KIND: u8>(
+        &mut self,
+        limit: Time,
+        prefetch: impl Fn(&mut Self),
+    ) -> Option<Arrival<P>> {
         if let spilt @ Some(_) = self.take_spilt() {
             return spilt;
         }
@@ -300,13 +307,25 @@ impl<P: Copy> Fabric<P> {
             return None;
         }
         if QUEUED && event.entity >= WINDOW_END {
-            self.end_window(event.entity - WINDOW_END);
+            self.sweep();
             return None;
         }
         let packet = self.packets.get_mut(event.id);
         let mut next = packet.next;
         if next > LAST_PORT {
-            match self.beyond(event.entity - ARRIVALS, next, event.id) {
+            let foreseen = if QUEUED { self.take_foreseen(&event) } else { None };
+            let choice = match foreseen {
+                Some(port) => {
+                    debug_assert_eq!(
+                        self.beyond(event.entity - ARRIVALS, next, event.id),
+                        Next::Port(port),
+                        "what was foreseen holds"
+                    );
+                    Next::Port(port)
+                }
+                None => self.beyond(event.entity - ARRIVALS, next, event.id),
+            };
+            match choice {
                 Next::Port(port) => next = port,
                 Next::Here => {
                     if let Some(telemetry) = &mut self.telemetry {

@@ -9,12 +9,20 @@ use crate::topology::Topology;
 /// In place of a site: the port that the packet enters next.
 pub(crate) const NEXT_PORT: u32 = u32::MAX;
 
+/// A district has as many ports, or nodes, as the cache can hold with their events: 2 to this power.
+const PORTS_BITS: u32 = 12;
+const NODES_BITS: u32 = 8;
+
 /// The sites of a network. A port of a switch is one, if the packets' routes are fixed: no other port knows of it.
 /// Otherwise a node is one: a switch that chooses among its ports, a host with its flows. The addresses of a host are
 /// one site, and so are nodes that are joined by a link without delay.
 #[derive(Debug, Clone)]
 pub struct Sites {
     count: u32,
+    /// Those below are ports.
+    pub(crate) ports: u32,
+    /// A district has 2 to this power sites that are next to each other.
+    pub(crate) district_bits: u32,
     window: Time,
     /// By port: the site at its far end, or [`NEXT_PORT`].
     pub(crate) far: Vec<u32>,
@@ -34,6 +42,8 @@ impl Sites {
     pub fn one(ports: usize) -> Self {
         Self {
             count: 1,
+            ports: 0,
+            district_bits: PORTS_BITS,
             window: 1 << 20,
             far: vec![0; ports],
             own: vec![0; ports],
@@ -61,7 +71,8 @@ impl Sites {
             }
         }
         let group: Vec<u32> = (0..nodes).map(|node| groups.of(node)).collect();
-        let site = |node: u32| ports + group[node as usize];
+        let first = if whole_nodes { 0 } else { ports };
+        let site = |node: u32| first + group[node as usize];
         let far = |&[_, to]: &[u32; 2]| if is_plain[to as usize] { NEXT_PORT } else { site(to) };
         let between = topology.configs.iter().zip(&network.ends);
         let between = between.filter(|(_, ends)| group[ends[0] as usize] != group[ends[1] as usize]);
@@ -75,12 +86,14 @@ impl Sites {
         let are_apart = !at_once.any(|(_, ends)| joins_host(ends));
         let is_paced = !network.ends.iter().any(|&[from, to]| is_host(from) && is_host(to));
         Self {
-            count: ports + nodes,
+            count: first + nodes,
+            ports: first,
+            district_bits: if whole_nodes { NODES_BITS } else { PORTS_BITS },
             window: window.min(u32::MAX.into()),
             far: network.ends.iter().map(far).collect(),
             own: network.ends.iter().map(|&[from, _]| site(from)).collect(),
             hosts: (0..topology.hosts()).map(|host| site(topology.addresses(host).start)).collect(),
-            only_hosts: ports..ports + if are_apart { network.hosts } else { 0 },
+            only_hosts: first..first + if are_apart { network.hosts } else { 0 },
             into_host: is_paced.then(|| into_host(topology)),
         }
     }

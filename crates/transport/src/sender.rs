@@ -232,11 +232,13 @@ impl Sender {
     }
 
     /// Calls `fetch` with the addresses of the cache lines, other than its own, that an ACK of `subflow` will touch.
-    /// Only those of TCP: others gained nothing.
+    /// None of datagrams.
     #[inline]
     pub fn for_each_line(&self, subflow: usize, fetch: impl Fn(*const u8)) {
-        if let Self::Tcp(sender) = self {
-            sender.for_each_line(subflow, fetch);
+        match self {
+            Self::Tcp(sender) => sender.for_each_line(subflow, fetch),
+            Self::Sprayed(sender) => sender.for_each_line(fetch),
+            Self::Datagrams(_) => {}
         }
     }
 

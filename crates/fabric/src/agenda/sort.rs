@@ -2,7 +2,6 @@
 //! few, by insertion.
 
 use super::Word;
-use super::window::DISTRICT_BITS;
 
 /// Below this many events, comparing is faster than counting.
 const FEW: usize = 256;
@@ -11,29 +10,30 @@ const FAR: usize = 64;
 /// Sorts the events of a window; it keeps its memory.
 #[derive(Debug)]
 pub(super) struct Sorter {
-    counts: Box<[u32; PLACES]>,
+    /// As many places as a district has sites, 2 to the power `bits`.
+    counts: Box<[u32]>,
+    bits: u32,
     scratch: Vec<Word>,
 }
 
-/// As many places as a district has sites.
-const PLACES: usize = 1 << DISTRICT_BITS;
-
 impl Sorter {
-    pub fn new() -> Self {
-        Self { counts: Box::new([0; PLACES]), scratch: Vec::new() }
+    /// For districts of 2 to the power `bits` sites.
+    pub fn new(bits: u32) -> Self {
+        Self { counts: vec![0; 1 << bits].into(), bits, scratch: Vec::new() }
     }
 
     /// Sorts the events of a district by site, then by time. Returns whether several events of a site have one time:
     /// their order is open.
     pub fn by_site(&mut self, words: &mut Vec<Word>) -> bool {
+        let mask = self.counts.len() - 1;
         let key = |word: &Word| u64::from(word.site) << 32 | u64::from(word.offset);
-        self.sort(words, key, |word| word.site as usize % PLACES)
+        self.sort(words, key, |word| word.site as usize & mask)
     }
 
     /// Sorts by time. Returns whether several events have one time.
     pub fn by_time(&mut self, words: &mut Vec<Word>) -> bool {
         let latest = words.iter().map(|word| word.offset).max().unwrap_or(0);
-        let shift = (u32::BITS - latest.leading_zeros()).saturating_sub(DISTRICT_BITS);
+        let shift = (u32::BITS - latest.leading_zeros()).saturating_sub(self.bits);
         self.sort(words, |word| word.offset.into(), |word| (word.offset >> shift) as usize)
     }
 

@@ -16,9 +16,6 @@ const CHUNK: usize = 64;
 const NONE: u32 = u32::MAX;
 /// The most windows of the ring.
 const MAX_WINDOWS: u64 = 4096;
-/// A district has 2 to this power sites.
-pub(super) const DISTRICT_BITS: u32 = 12;
-
 /// The events of a district in a window.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
@@ -56,8 +53,9 @@ pub(super) struct Ring {
     start: Time,
     /// The first event of the current window comes no earlier than this after its start.
     least: u32,
-    /// How many districts there are.
+    /// How many districts there are, of 2 to the power `bits` sites.
     districts: usize,
+    bits: u32,
     /// How many windows there are, less one.
     mask: usize,
     /// Window by window, a slot for each district.
@@ -76,8 +74,8 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    pub fn new(sites: u32, width: Time, horizon: Time) -> Self {
-        let districts = sites.div_ceil(1 << DISTRICT_BITS) as usize;
+    pub fn new(sites: u32, bits: u32, width: Time, horizon: Time) -> Self {
+        let districts = sites.div_ceil(1 << bits) as usize;
         let width = width.clamp(1, Time::from(u32::MAX));
         let windows = (horizon / width).saturating_add(2).clamp(64, MAX_WINDOWS).next_power_of_two() as usize;
         Self {
@@ -87,6 +85,7 @@ impl Ring {
             start: 0,
             least: 0,
             districts,
+            bits,
             mask: windows - 1,
             slots: vec![Slot { chunk: NONE, len: 0 }; windows * districts],
             occupied: vec![0; windows / 64],
@@ -138,7 +137,7 @@ impl Ring {
             self.least = self.least.min(word.offset);
         }
         let window = (self.number + ahead) as usize & self.mask;
-        let slot = window * self.districts + (word.site >> DISTRICT_BITS) as usize;
+        let slot = window * self.districts + (word.site >> self.bits) as usize;
         let Slot { chunk, len } = self.slots[slot];
         let place = len as usize % CHUNK;
         let chunk = if place == 0 { self.begin_chunk(window, chunk) } else { chunk };
@@ -293,7 +292,7 @@ impl Ring {
     /// The events of a window of the ring at these sites, and at others of their districts, in no order.
     pub fn words(&self, window: u64, sites: Range<u32>) -> impl Iterator<Item = &Word> {
         let first = (window as usize & self.mask) * self.districts;
-        let [from, to] = [sites.start, sites.end.max(1) - 1].map(|site| (site >> DISTRICT_BITS) as usize);
+        let [from, to] = [sites.start, sites.end.max(1) - 1].map(|site| (site >> self.bits) as usize);
         let slots = &self.slots[first + from..first + to.min(self.districts - 1) + 1];
         slots.iter().flat_map(|&Slot { chunk, len }| {
             let newest = (len > 0).then(|| (chunk, (len as usize - 1) % CHUNK + 1));

@@ -1,10 +1,28 @@
 //! Prefetches the memory that the next events will touch. This affects only the speed.
 
 use super::{END, FORWARD, Fabric, GONE, LAST_PORT, NOT_QUEUED};
-use crate::agenda::{TIMERS, WINDOW_END};
-use crate::entity::ARRIVALS;
+use crate::agenda::{Event, TIMERS};
+use crate::entity::{ARRIVALS, Entity};
 use crate::prefetch::{Ends, prefetch, prefetch_line};
 use crate::queued_port::QueuedPort;
+
+/// More events than are looked ahead.
+pub(super) const FORESEEN: usize = 8;
+
+/// The choice of a node, made before the packet is there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Foreseen {
+    /// Its arrival.
+    entity: Entity,
+    id: u32,
+    /// The port by which it will leave.
+    port: u32,
+}
+
+impl Foreseen {
+    /// No arrival has this entity.
+    pub const NONE: Self = Self { entity: 0, id: 0, port: 0 };
+}
 
 impl<P: Copy> Fabric<P> {
     /// Fetches what the events after the next one will touch: the packet, then the port that it will enter, each
@@ -45,55 +63,78 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// The same for queued ports, which touch more: for an arrival, the port that the packet will enter, if
-    /// it is known; for a departure, its queued port.
+    /// The same for queued ports, which touch more: for an arrival, the port that the packet will enter, if it is known;
+    /// for a departure, its queued port. A port that is known is kept until the packet is there.
     #[inline]
-    pub(super) fn prefetch_queued(&self, ends: &impl Ends<P>) {
+    pub(super) fn prefetch_queued(&mut self, ends: &impl Ends<P>) {
         if let Some((ARRIVALS..TIMERS, id)) = self.agenda.upcoming(8) {
             prefetch(self.packets.get(id));
         }
-        let Some((entity, id)) = self.agenda.upcoming(4) else { return };
+        let hosts = self.sites.only_hosts();
+        if let Some((entity @ ARRIVALS..TIMERS, id, site, _)) = self.agenda.upcoming_carried(2) {
+            let foreseen = &self.foreseen[id as usize % FORESEEN];
+            if hosts.contains(&site) {
+                ends.fetch(&self.packets.get(id).payload);
+            } else if (foreseen.entity, foreseen.id) == (entity, id)
+                && let Some(queued) = self.queued_ports.get(self.queued_of[foreseen.port as usize] as usize)
+            {
+                prefetch_line(queued.first_waiting());
+            }
+        }
+        let Some((entity, id, site, _)) = self.agenda.upcoming_carried(4) else { return };
         if entity < ARRIVALS {
             return self.prefetch_queued_port(entity);
-        }
-        if entity >= WINDOW_END {
-            return self.prefetch_queued_port(entity - WINDOW_END);
         }
         if entity >= TIMERS {
             return;
         }
         let packet = self.packets.get(id);
-        let next = match packet.next {
+        if hosts.contains(&site) {
+            let end = ends.address(&packet.payload);
+            prefetch_line(end);
+            return prefetch_line(end.wrapping_add(64));
+        }
+        let port = match packet.next {
             port @ ..=LAST_PORT => {
                 prefetch_line(self.routes.as_ptr().wrapping_add(packet.cursor as usize).cast());
-                Some(port)
+                port
             }
-            END | GONE => None,
-            to => self
-                .forwarding
-                .as_ref()
-                .and_then(|own| own.foresee(entity - ARRIVALS, to & !FORWARD, &packet.header)),
+            END | GONE => return,
+            to => {
+                let forwarding = self.forwarding.as_ref();
+                let foreseen =
+                    forwarding.and_then(|own| own.foresee(entity - ARRIVALS, to & !FORWARD, &packet.header));
+                let Some(port) = foreseen else { return };
+                self.foreseen[id as usize % FORESEEN] = Foreseen { entity, id, port };
+                port
+            }
         };
-        match next {
-            Some(port) => {
-                let line: *const u8 = self.ports.as_ptr().wrapping_add(port as usize).cast();
-                prefetch_line(line);
-                if self.queued_of.get(port as usize).is_some_and(|&place| place != NOT_QUEUED) {
-                    self.prefetch_queued_port(port);
-                } else {
-                    prefetch_line(line.wrapping_add(64));
-                }
-            }
-            None => {
-                let end = ends.address(&packet.payload);
-                prefetch_line(end);
-                prefetch_line(end.wrapping_add(64));
-            }
+        let line: *const u8 = self.ports.as_ptr().wrapping_add(port as usize).cast();
+        prefetch_line(line);
+        if self.queued_of.get(port as usize).is_some_and(|&place| place != NOT_QUEUED) {
+            self.prefetch_queued_port(port);
+        } else {
+            prefetch_line(line.wrapping_add(64));
         }
     }
 
+    /// The port by which a packet that has arrived leaves, if it was known before: then it is not chosen again.
     #[inline]
-    fn prefetch_queued_port(&self, port: u32) {
+    pub(super) fn take_foreseen(&mut self, event: &Event) -> Option<u32> {
+        let place = &mut self.foreseen[event.id as usize % FORESEEN];
+        if (place.entity, place.id) != (event.entity, event.id) {
+            return None;
+        }
+        Some(std::mem::replace(place, Foreseen::NONE).port)
+    }
+
+    /// Nodes choose anew from now on.
+    pub(super) fn forget_foreseen(&mut self) {
+        self.foreseen = [Foreseen::NONE; FORESEEN];
+    }
+
+    #[inline]
+    pub(super) fn prefetch_queued_port(&self, port: u32) {
         let place = self.queued_of[port as usize] as usize;
         QueuedPort::prefetch(self.queued_ports.as_ptr().wrapping_add(place));
     }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use tresse_units::NEVER;
 
+use super::ahead::{FORESEEN, Foreseen};
+use super::late::Sweep;
 use super::{Fabric, Kind, NOT_QUEUED};
 use crate::agenda::Agenda;
 use crate::balance::Balancing;
@@ -42,7 +44,9 @@ impl<P: Copy> Fabric<P> {
             queued_ports: Vec::new(),
             queued_of: Vec::new(),
             late: Vec::new(),
-            late_here: Vec::new(),
+            sweep: Sweep::None,
+            swept: Vec::new(),
+            foreseen: [Foreseen::NONE; FORESEEN],
             pools: Vec::new(),
             flags: None,
             next_update: NEVER,

@@ -18,7 +18,7 @@ impl<P: Copy> Fabric<P> {
             return Some(Arrival::Delivered(packet));
         }
         let site = self.agenda.site();
-        let is_port = (site as usize) < self.ports.len() && self.sites.are_several();
+        let is_port = site < self.sites.ports;
         let number = if is_port { site } else { self.routes[carried.cursor as usize - 1] };
         let next = self.routes[carried.cursor as usize];
         let port = &mut self.ports[number as usize];

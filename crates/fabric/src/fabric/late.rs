@@ -10,7 +10,22 @@ use tresse_units::Time;
 use super::{Fabric, NOT_QUEUED};
 use crate::agenda::{Event, WINDOW_END};
 use crate::balance::Balancing;
+use crate::prefetch::prefetch_line;
 use crate::queued_port::QueuedPort;
+
+/// Whether the ports in which packets wait are looked after when this window or a later one ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sweep {
+    /// No packet waits.
+    None,
+    /// When all sites of this window have been gone through.
+    Due,
+    /// An event does it.
+    Scheduled,
+}
+
+/// How many ports ahead a sweep fetches the packets that wait in one; and the port as many ports before that.
+const FETCHED: usize = 4;
 
 impl<P: Copy> Fabric<P> {
     /// Carries out departures from queued ports later, if nothing but the port depends on them. To be called when the
@@ -41,49 +56,68 @@ impl<P: Copy> Fabric<P> {
     /// A packet waits in a port whose departures are late.
     #[inline]
     pub(super) fn note_late(&mut self, port: u32) {
-        let (word, bit) = (&mut self.late[port as usize / 64], 1 << (port % 64));
-        if *word & bit == 0 {
-            *word |= bit;
-            if self.agenda.open_until().is_some() {
-                self.late_here.push(port);
-            } else {
-                self.push_window_end(port, self.now);
+        self.late[port as usize / 64] |= 1 << (port % 64);
+        if self.sweep == Sweep::None {
+            self.sweep = Sweep::Due;
+            if !self.agenda.is_open_by_sites() {
+                self.schedule_sweep(self.now);
             }
         }
     }
 
-    /// A site is over in whose ports packets have begun to wait: as at a window's end, or later if the window is not
-    /// gone through whole.
-    #[inline(never)]
-    pub(super) fn end_site(&mut self) {
-        let Some(until) = self.agenda.open_until() else { return };
-        let is_whole = until == self.agenda.window_end(until);
-        let mut ports = std::mem::take(&mut self.late_here);
-        for port in ports.drain(..) {
-            if is_whole {
-                self.now = until;
-                self.end_window(port);
-            } else {
-                self.push_window_end(port, until);
-            }
+    fn schedule_sweep(&mut self, time: Time) {
+        let event = Event { time: self.agenda.window_end(time), entity: WINDOW_END, id: 0 };
+        self.agenda.push(event, self.sites.count());
+        self.sweep = Sweep::Scheduled;
+    }
+
+    /// All sites of a window have been gone through, up to `until`.
+    #[inline]
+    pub(super) fn end_sites(&mut self, until: Time) {
+        if self.sweep != Sweep::Due {
+            return;
         }
-        self.late_here = ports;
-    }
-
-    fn push_window_end(&mut self, port: u32, time: Time) {
-        let event = Event { time: self.agenda.window_end(time), entity: WINDOW_END | port, id: 0 };
-        self.agenda.push(event, self.sites.own[port as usize]);
-    }
-
-    /// A window ends in which packets have waited in a port whose departures are late.
-    #[inline(never)]
-    pub(super) fn end_window(&mut self, port: u32) {
-        self.catch_up(port);
-        if self.queued_ports[self.queued_of[port as usize] as usize].waits_late() {
-            self.push_window_end(port, self.now + 1);
+        if until == self.agenda.window_end(until) {
+            self.latest = until;
+            self.now = until;
+            self.sweep();
         } else {
-            self.late[port as usize / 64] &= !(1 << (port % 64));
+            self.schedule_sweep(until);
         }
+    }
+
+    /// A window ends in which packets have waited in ports whose departures are late: carries them out until now. One
+    /// pass over all ports, which lie one after the other, takes less time than an event for each of them.
+    #[inline(never)]
+    pub(super) fn sweep(&mut self) {
+        let mut ports = std::mem::take(&mut self.swept);
+        for (number, word) in self.late.iter_mut().enumerate() {
+            let mut bits = std::mem::take(word);
+            while bits != 0 {
+                ports.push((64 * number) as u32 + bits.trailing_zeros());
+                bits &= bits - 1;
+            }
+        }
+        self.sweep = Sweep::None;
+        for place in 0..ports.len() {
+            if let Some(&port) = ports.get(place + 2 * FETCHED) {
+                self.prefetch_queued_port(port);
+            }
+            if let Some(&port) = ports.get(place + FETCHED) {
+                prefetch_line(self.queued_ports[self.queued_of[port as usize] as usize].first_waiting());
+            }
+            let port = ports[place];
+            self.catch_up(port);
+            if self.queued_ports[self.queued_of[port as usize] as usize].waits_late() {
+                self.late[port as usize / 64] |= 1 << (port % 64);
+                self.sweep = Sweep::Due;
+            }
+        }
+        if self.sweep == Sweep::Due {
+            self.schedule_sweep(self.now + 1);
+        }
+        ports.clear();
+        self.swept = ports;
     }
 
     /// Carries out the departures from a port until now.

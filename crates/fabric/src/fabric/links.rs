@@ -166,6 +166,7 @@ impl<P: Copy> Fabric<P> {
     /// # Panics
     /// If the port is not queued, or the rate is 0.
     pub fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
+        self.forget_foreseen();
         let queued = self.ports[port as usize].queued().expect("a rate that changes needs a queued port");
         self.catch_up_any(port);
         self.queued_ports[queued].set_rate(rate);
@@ -181,6 +182,7 @@ impl<P: Copy> Fabric<P> {
     /// # Panics
     /// If the port is not queued.
     pub fn set_link(&mut self, port: u32, up: bool) {
+        self.forget_foreseen();
         let queued = self.ports[port as usize].queued().expect("a link that fails needs a queued port");
         self.catch_up_any(port);
         let queued = &mut self.queued_ports[queued];
@@ -211,6 +213,7 @@ impl<P: Copy> Fabric<P> {
 
     /// The nodes recompute their shortest paths over the links that are up.
     pub fn reroute(&mut self) {
+        self.forget_foreseen();
         if let Some(forwarding) = &mut self.forwarding {
             forwarding.reroute();
         }

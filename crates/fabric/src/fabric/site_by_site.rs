@@ -97,12 +97,8 @@ impl<P: Copy> Fabric<P> {
     }
 
     #[inline(always)]
-    fn next_of_site_with<const KIND: u8>(&mut self, prefetch: impl Fn(&Self)) -> Option<Happening<P>> {
-        loop {
-            if KIND == Kind::QUEUED && !self.late_here.is_empty() && self.agenda.is_site_over() {
-                self.end_site();
-            }
-            let Some((event, carried)) = self.agenda.next_carried() else { break };
+    fn next_of_site_with<const KIND: u8>(&mut self, prefetch: impl Fn(&mut Self)) -> Option<Happening<P>> {
+        while let Some((event, carried)) = self.agenda.next_carried() {
             self.now = event.time;
             self.latest = self.latest.max(event.time);
             prefetch(self);
@@ -114,6 +110,7 @@ impl<P: Copy> Fabric<P> {
                 return Some(Happening::Arrival(arrival));
             }
         }
+        self.end_sites(self.agenda.last());
         self.now = self.latest;
         None
     }

@@ -32,6 +32,13 @@ impl QueuedPort {
         self.waits != 0 && self.departures == Departures::Late
     }
 
+    /// The address of the packet that goes first of those that wait in at most two classes.
+    #[inline]
+    pub fn first_waiting(&self) -> *const u8 {
+        let first = self.two[usize::from(self.waits >> 1 & 1)].queue.front();
+        first.map_or(std::ptr::null(), |packet| std::ptr::from_ref(packet).cast())
+    }
+
     /// When the packet in transmission has left, if that is over and another one waits for it.
     #[inline]
     pub fn overdue(&self, now: Time) -> Option<Time> {

@@ -161,6 +161,17 @@ impl Sender {
         &mut self.connection.group[0]
     }
 
+    /// Calls `fetch` with the cache lines that an answer will touch.
+    pub fn for_each_line(&self, fetch: impl Fn(*const u8)) {
+        let own: *const u8 = std::ptr::from_ref(self).cast();
+        (0..size_of::<Self>().div_ceil(64)).for_each(|line| fetch(own.wrapping_add(64 * line)));
+        let controllers: *const u8 = self.connection.group.subflows().as_ptr().cast();
+        (0..2).for_each(|line| fetch(controllers.wrapping_add(64 * line)));
+        if let Some(spreading) = &self.spreading {
+            spreading.for_each_line(fetch);
+        }
+    }
+
     /// The transport that it runs.
     pub fn config(&self) -> &Config {
         &self.connection.config

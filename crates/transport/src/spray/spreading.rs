@@ -43,6 +43,9 @@ pub(super) struct Spreading {
     una: u32,
     /// By number from `una` on.
     packets: VecDeque<Packet>,
+    /// Bit j is set if packet `una` + j has arrived, as far as this is known here: answers repeat it again and again, and
+    /// then the packet itself is not looked at.
+    arrived: u64,
     /// To be sent again, in the order in which they were lost. Packets that have arrived meanwhile are
     /// skipped.
     lost: VecDeque<u32>,
@@ -78,6 +81,7 @@ impl Spreading {
             line_rate: u32::try_from(line_rate / 1_000_000).unwrap_or(u32::MAX).max(1),
             una: 0,
             packets: VecDeque::new(),
+            arrived: 0,
             lost: VecDeque::new(),
             order: VecDeque::new(),
             in_flight: 0,
@@ -104,6 +108,16 @@ impl Spreading {
     /// All packets below have arrived.
     pub fn una(&self) -> u32 {
         self.una
+    }
+
+    /// Calls `fetch` with the cache lines outside of itself that an answer will touch.
+    pub fn for_each_line(&self, fetch: impl Fn(*const u8)) {
+        if let Some(first) = self.packets.front() {
+            fetch(std::ptr::from_ref(first).cast());
+        }
+        if let Some(oldest) = self.order.front() {
+            fetch(std::ptr::from_ref(oldest).cast());
+        }
     }
 
     /// The packet after the last one that was sent.
@@ -333,7 +347,8 @@ impl Spreading {
     /// Processes arrivals; returns the number of packets whose arrival was not yet known.
     fn acknowledge(&mut self, answer: &Answer) -> u32 {
         let mut delivered = 0;
-        let mut bits = answer.bits();
+        let known = answer.base.checked_sub(self.una).and_then(|shift| self.arrived.checked_shr(shift));
+        let mut bits = answer.bits() & !known.unwrap_or(0);
         while bits != 0 {
             delivered += self.arrive(answer.base.saturating_add(bits.trailing_zeros()));
             bits &= bits - 1;
@@ -341,6 +356,7 @@ impl Spreading {
         while self.una < answer.next {
             delivered += self.arrive(self.una);
             self.packets.pop_front();
+            self.arrived >>= 1;
             self.una += 1;
         }
         delivered
@@ -348,8 +364,9 @@ impl Spreading {
 
     /// A packet has arrived; returns 1 if that was not yet known.
     fn arrive(&mut self, packet: u32) -> u32 {
-        let place = packet.checked_sub(self.una);
-        let Some(own) = place.and_then(|p| self.packets.get_mut(p as usize)) else { return 0 };
+        let Some(place) = packet.checked_sub(self.una) else { return 0 };
+        let Some(own) = self.packets.get_mut(place as usize) else { return 0 };
+        self.arrived |= 1u64.checked_shl(place).unwrap_or(0);
         if own.status == Status::InFlight {
             self.in_flight -= 1;
         }
