@@ -54,6 +54,8 @@ pub(super) struct Subflow {
     id: u8,
     pub state: State,
     pub is_backup: bool,
+    /// Its path is SLOW, and the policy closes such subflows.
+    is_slow: bool,
     /// Its state at the last look.
     pub seen: Option<TcpInfo>,
 }
@@ -78,7 +80,8 @@ pub(super) struct Connection {
 impl Connection {
     /// A connection whose first subflow exists, and perhaps others.
     pub fn new(policy: Arc<Policy>, ends: Ends, others: Vec<Ends>, stream: u64) -> Self {
-        let subflow = Subflow { ends, id: 0, state: State::Open, is_backup: false, seen: None };
+        let subflow =
+            Subflow { ends, id: 0, state: State::Open, is_backup: false, is_slow: false, seen: None };
         Self {
             policy,
             ends,
@@ -157,6 +160,7 @@ impl Connection {
                     manager.handle_established(self.told, &mut self.paths, number);
                 }
             }
+            self.park(&mut decisions);
             // A closed subflow has nothing in flight any more: others send it.
             let is = |own: &Subflow| own.state == State::Parked && own.seen.is_some();
             let Some(subflow) = self.subflows.iter().position(is) else { break };
@@ -181,7 +185,7 @@ impl Connection {
                     Some(stray) => (stray, State::Open),
                     None => ((from, to), State::Opening(now)),
                 };
-                self.subflows.push(Subflow { ends, id, state, is_backup: false, seen: None });
+                self.subflows.push(Subflow { ends, id, state, is_backup: false, is_slow: false, seen: None });
                 if state == State::Open {
                     return Some(subflow);
                 }
@@ -199,14 +203,13 @@ impl Connection {
             Action::SetPriority { subflow, priority } => {
                 let slow = priority != Priority::Normal;
                 let because = reason::priority(priority).to_owned();
-                let reopens = self.policy.reopens;
                 let own = &mut self.subflows[subflow];
-                own.is_backup = slow;
+                if self.policy.reopens {
+                    own.is_slow = slow;
+                }
                 match (own.state, slow) {
-                    (State::Open, true) if reopens => {
-                        own.state = State::Parked;
-                        decide(subflow, Command::Close(own.ends), because);
-                    }
+                    // `park` decides.
+                    (_, true) if own.is_slow => {}
                     (State::Parked, false) => {
                         own.state = State::Opening(now);
                         own.ends.0.set_port(0);
@@ -214,7 +217,10 @@ impl Connection {
                         let (from, to) = own.ends;
                         decide(subflow, Command::Open { from, id: own.id.max(1), to }, because);
                     }
-                    (State::Open, _) => decide(subflow, Command::SetBackup(own.ends, slow), because),
+                    (State::Open, _) if own.is_backup != slow => {
+                        own.is_backup = slow;
+                        decide(subflow, Command::SetBackup(own.ends, slow), because);
+                    }
                     _ => {}
                 }
             }
@@ -223,6 +229,28 @@ impl Connection {
             Action::Reinject { .. } => {}
         }
         None
+    }
+
+    /// Closes the subflows on SLOW paths while another one is open. A FAST path is not enough: its subflow may have been
+    /// closed as well, and its new SYN may be on a path that is cut. Until one is open, they are backups and carry the data.
+    fn park(&mut self, decisions: &mut Vec<Decision>) {
+        let carries = self.subflows.iter().any(|own| own.state == State::Open && !own.is_slow);
+        let slow = |own: &Subflow| own.state == State::Open && own.is_slow;
+        for (subflow, own) in self.subflows.iter_mut().enumerate().filter(|(_, own)| slow(own)) {
+            let command = match (carries, own.is_backup) {
+                (true, _) => {
+                    (own.state, own.is_backup) = (State::Parked, false);
+                    Command::Close(own.ends)
+                }
+                (false, false) => {
+                    own.is_backup = true;
+                    Command::SetBackup(own.ends, true)
+                }
+                (false, true) => continue,
+            };
+            let because = reason::priority(Priority::Slow).to_owned();
+            decisions.push(Decision { subflow, command, because });
+        }
     }
 
     /// The local end of a subflow on this path: its address with any port, and the number by which the

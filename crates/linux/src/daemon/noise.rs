@@ -213,6 +213,8 @@ proptest! {
                 }
             });
             prop_assert!(own.deadline() > 0 || now == 0);
+            let closes = decided.iter().any(|own| matches!(own.command, Command::Close(_)));
+            prop_assert!(!closes || own.open().count() > 0, "nothing is left to carry the data");
             for Decision { subflow, command, because } in decided.drain(..) {
                 prop_assert!(subflow < own.subflows.len());
                 prop_assert!(!because.is_empty() || matches!(command, Command::Close(_)), "{command:?}");

@@ -98,3 +98,27 @@ fn a_path_is_slow_that_is_silent_between_two_looks_and_no_other() {
         assert_eq!(look(&mut own, 2000 * MILLISECOND, [50, 12, 50]), [back], "{shift}");
     }
 }
+
+/// A subflow that is being opened again may wait for its answer on a path that is cut, where it carries nothing.
+#[test]
+fn no_subflow_is_closed_while_none_is_open_on_a_fast_path() {
+    let (mut own, mut losses) = three(&format!("{OPN}shift = \"reopen\"\n"));
+    let mut look = |own: &mut Connection, ms: u64, ports: &[u16], acked: u64| {
+        let mut all = Vec::new();
+        for &port in ports {
+            all.extend(own.see(ends(port), info(acked + 5, acked), ms * MILLISECOND, &mut losses));
+        }
+        all.extend(own.serve(ms * MILLISECOND, &mut losses));
+        commands(all)
+    };
+    let [close, backup] = [Command::Close, |ends| Command::SetBackup(ends, true)];
+    assert_eq!(look(&mut own, 10, &[40_000, 40_001, 40_002], 1), []);
+    assert_eq!(look(&mut own, 20, &[40_000, 40_002], 9), [close(ends(40_001))]);
+    // timer_2: it is opened again, and nobody answers. The others have fallen silent.
+    assert_eq!(look(&mut own, 1010, &[40_000, 40_002], 30), [open(0)]);
+    assert_eq!(look(&mut own, 1020, &[40_000, 40_002], 30), [backup(ends(40_000)), backup(ends(40_002))]);
+    assert_eq!(look(&mut own, 1060, &[40_000, 40_002], 30), []);
+    // Now it carries the data.
+    let joined = commands(own.joined(ends(40_003), 1070 * MILLISECOND, &mut losses));
+    assert_eq!(joined, [close(ends(40_000)), close(ends(40_002))]);
+}
