@@ -13,7 +13,7 @@ use tresse_sim::World;
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Time};
 
 use crate::common::{
-    Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean, mean_queue, run_until, sample, scheme,
+    Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean, mean_queue, run_until, sample, scheme, some_of,
 };
 
 /// Rate, RTT in us, K: all of them full with XMP's beta = 4, too.
@@ -132,7 +132,7 @@ impl Alone {
 #[test]
 fn xmp_is_cut_as_often_as_its_sawtooth_says() {
     const BETA: u64 = 4;
-    for link in LINKS {
+    for link in some_of(&LINKS) {
         let mut alone = Alone::new("xmp", link, 1);
         let peak = link.2 + 3 + alone.bdp as u64;
         let cut = peak / BETA;
@@ -188,7 +188,7 @@ fn dctcp_cut(peak: f64, per_round: f64) -> f64 {
 /// the next alpha: cuts go to and fro between the two whole numbers, or stay at the nearest.
 #[test]
 fn dctcp_swings_as_its_alpha_says() {
-    for link in LINKS {
+    for link in some_of(&LINKS) {
         let mut alone = Alone::new("dctcp", link, 1);
         let peak = (link.2 + 2 + alone.bdp as u64) as f64;
         let (cuts, queue) = alone.cuts_and_queue();

@@ -121,7 +121,7 @@ fn an_xmp_connection_takes_one_share_however_many_subflows_it_has() {
 /// 1 a round against twice 1/2. Windows of 60 to 250 packets may differ by one at each cut.
 #[test]
 fn two_xmp_subflows_grow_as_much_as_one() {
-    for k in [65, 200] {
+    for k in some_of(&[65, 200]) {
         let link = Bottleneck::marking(10 * GIGABIT, k);
         let ratios = two_beside_one("xmp", "xmp", link, 225, Acking::Each);
         println!("10 Gbit/s, K = {k}: {ratios:.4?}");
@@ -274,7 +274,7 @@ fn two_uncoupled_subflows_take_two_shares() {
 /// 0.12 speaks of.
 fn judge_beside_reno(two: &str, medians: Range<f64>, mean_of_all: Range<f64>) {
     let mut all = Vec::new();
-    for (rtt_us, queue) in DROPPING {
+    for (rtt_us, queue) in some_of(&DROPPING) {
         for acking in [Acking::Each, Acking::Delayed] {
             let link = Bottleneck::drop_tail(GIGABIT, queue);
             let ratios = two_beside_one(two, "reno", link, rtt_us, acking);

@@ -14,7 +14,7 @@ use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Paths, Step, World};
 use tresse_transport::{Blocked, BufferRule, Config, ReceiveBuffer, Recovery, Wire};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, SplitMix, Stream};
 
-use crate::common::{Acking, GIGABIT, UNBOUNDED, scheme, sprayed, transport};
+use crate::common::{Acking, GIGABIT, UNBOUNDED, first_of, scheme, sprayed, transport};
 
 /// Who finds the way.
 #[derive(Debug, Clone, Copy)]
@@ -340,7 +340,7 @@ impl Scenario {
 #[test]
 fn a_cut_changes_nothing() {
     let mut crossed = 0;
-    for seed in 0..16 {
+    for seed in first_of(16) {
         let scenario = Scenario::draw(seed);
         let whole = scenario.run(0, 120, false);
         assert_eq!(whole.records.len(), 123);
@@ -350,14 +350,14 @@ fn a_cut_changes_nothing() {
             assert_eq!(whole, cut, "seed {seed}, {parts} parts, {:?}", scenario.routes);
         }
     }
-    assert_eq!(crossed, 4 * 16, "as many parts as were asked for");
+    assert_eq!(crossed as u64, 4 * first_of(16).end, "as many parts as were asked for");
 }
 
 /// Pause frames cross a cut as packets do.
 #[test]
 fn a_cut_changes_nothing_where_ports_are_paused() {
     let (mut pauses, mut overflows) = (0, 0);
-    for seed in 100..112 {
+    for seed in first_of(12).map(|n| 100 + n) {
         let scenario = Scenario { ports: Ports::Pause, ..Scenario::draw(seed) };
         let whole = scenario.run(0, 120, false);
         for parts in [1, 2, 3, 4] {
@@ -367,7 +367,7 @@ fn a_cut_changes_nothing_where_ports_are_paused() {
         pauses += whole.pauses.iter().map(|p| p.pauses).sum::<u64>();
         overflows += whole.pauses.iter().map(|p| p.overflows).sum::<u64>();
     }
-    assert!(pauses > 1000 && overflows > 0, "{pauses} pauses, {overflows} drops");
+    assert!(pauses > 500 && overflows > 0, "{pauses} pauses, {overflows} drops");
 }
 
 /// What waits for a link that fails is told before time goes on.
@@ -428,10 +428,10 @@ fn neither_does_the_number_of_threads() {
             changes: false,
             seed: 5,
         };
-        let whole = scenario.run(0, 600, false);
-        assert!(whole.hops > 400_000, "{} hops", whole.hops);
+        let whole = scenario.run(0, 400, false);
+        assert!(whole.hops > 250_000, "{} hops", whole.hops);
         for parts in [1, 2, 8] {
-            assert_eq!(whole, scenario.run(parts, 600, false), "{parts} parts, {ports:?}");
+            assert_eq!(whole, scenario.run(parts, 400, false), "{parts} parts, {ports:?}");
         }
     }
 }

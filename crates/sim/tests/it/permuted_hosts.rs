@@ -53,7 +53,7 @@ fn rates(schemes: &[&str], seed: u64, start: impl Fn(u32) -> Time) -> Vec<f64> {
 
 /// How many runs there are for each host; `make test-all` takes twelve, whose means are closer to each other.
 fn seeds() -> u64 {
-    if std::env::var_os("TRESSE_TEST_ALL").is_some() { 12 } else { 6 }
+    if std::env::var_os("TRESSE_TEST_ALL").is_some() { 12 } else { 4 }
 }
 
 /// The share of the flow of `odd` beside `others`, as a multiple of an equal one: by host, for each seed.

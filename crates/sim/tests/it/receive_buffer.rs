@@ -5,7 +5,9 @@ use tresse_sim::{FlowRecord, FlowSpec, World};
 use tresse_transport::{Blocked, BufferRule, Config, ReceiveBuffer, Recovery, Scheduler, Sender};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Stream, Time, seconds};
 
-use crate::common::{Acking, Bottleneck, ENDLESS, GIGABIT, MSS, Net, flow, goodputs, run_until, scheme};
+use crate::common::{
+    Acking, Bottleneck, ENDLESS, GIGABIT, MSS, Net, first_of, flow, goodputs, run_until, scheme,
+};
 
 const BOTH: [Blocked; 2] = [Blocked::Wait, Blocked::Reinject];
 
@@ -191,7 +193,7 @@ fn a_path_that_fails_does_not_stop_a_connection() {
 #[test]
 fn no_connection_is_ever_beyond_its_window() {
     let mut most = 0;
-    for case in 0..60 {
+    for case in first_of(60) {
         let random = &mut Stream::new(1, "receive buffer", case);
         let rtts: Vec<Time> = (0..3).map(|i| (200 + i * random.below(3000)) * MICROSECOND).collect();
         let mut net = net(&rtts);

@@ -28,7 +28,7 @@ use tresse_transport::Echo;
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 
 use crate::common::{
-    Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean, run_until, sample, scheme, shares,
+    Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean, run_until, sample, scheme, shares, some_of,
 };
 
 /// RTTs within XMP's "less than 400 us", none of them a whole number of packets.
@@ -110,7 +110,7 @@ fn violating() -> impl Iterator<Item = Case> {
 
 fn grid(thresholds: impl Fn(u64) -> Vec<u64>) -> impl Iterator<Item = Case> {
     let mut cases = Vec::new();
-    for rtt_us in RTTS {
+    for rtt_us in some_of(&RTTS) {
         for beta in BETAS {
             let mut all = thresholds((Case::bdp(rtt_us) / (beta - 1) as f64).ceil() as u64);
             all.sort_unstable();

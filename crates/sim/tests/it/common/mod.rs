@@ -33,6 +33,11 @@ pub fn some_of<T: Copy>(items: &[T]) -> Vec<T> {
     items.iter().step_by(step).copied().collect()
 }
 
+/// The numbers below `count` in `make test-all`, else the first half of them: of cases that are drawn at random.
+pub fn first_of(count: u64) -> std::ops::Range<u64> {
+    0..if std::env::var_os("TRESSE_TEST_ALL").is_some() { count } else { count / 2 }
+}
+
 /// One bottleneck.
 #[derive(Debug, Clone, Copy)]
 pub struct Bottleneck {
