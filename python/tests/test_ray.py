@@ -187,6 +187,7 @@ def test_errors(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert sorted(json.loads(record)["seed"] for record in records) == [1, 2, 4]
 
 
+@long
 def test_a_sweep_on_the_cluster_has_the_same_bytes(cluster: Cluster, tmp_path: Path) -> None:
     plan = {
         "experiment": SMALL,
