@@ -4,7 +4,7 @@ use tresse_reproduction::metric_display;
 use tresse_results::{CaseResult, Metric, Metrics};
 
 use crate::points::{cells, heads};
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// The table of `metrics` for the cases. A metric with a confidence interval has a second column for it, and one
 /// with published numbers has a column for those.
@@ -20,13 +20,12 @@ pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
     }
     let mut table = Table::new(&head).labels(axes.len());
     for case in cases {
-        let mut row = cells(&case.case, &axes);
+        let mut row: Vec<Cell> = cells(&case.case, &axes).into_iter().map(Cell::from).collect();
         for metric in metrics {
             let value = case.metrics.get(metric.as_str()).copied();
             row.push(cell(&case.metrics, metric));
             if has_interval(metric) {
-                let width = case.ci95.get(metric.as_str()).map(|&w| metric_display::value(metric, w));
-                row.push(width.unwrap_or_else(|| "-".to_owned()));
+                row.push(real(metric, case.ci95.get(metric.as_str()).copied()));
             }
             if is_published(metric) {
                 // What is counted here was counted there.
@@ -34,7 +33,7 @@ pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
                     Some(Metric::Count(_)) if n.fract() == 0.0 => shown(metric, Metric::Count(n as u64)),
                     _ => shown(metric, Metric::Real(n)),
                 });
-                row.push(number.unwrap_or_else(|| "-".to_owned()));
+                row.push(number.unwrap_or_else(Cell::none));
             }
         }
         table.row(row);
@@ -43,16 +42,24 @@ pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
 }
 
 /// A metric in readable form, or a dash.
-pub fn cell(metrics: &Metrics, metric: &str) -> String {
-    metrics.get(metric).map_or_else(|| "-".to_owned(), |&value| shown(metric, value))
+pub fn cell(metrics: &Metrics, metric: &str) -> Cell {
+    metrics.get(metric).map_or_else(Cell::none, |&value| shown(metric, value))
 }
 
 /// A metric in readable form. A count stays a whole number, unless it is shown in a larger unit.
-pub fn shown(metric: &str, value: Metric) -> String {
+pub fn shown(metric: &str, value: Metric) -> Cell {
     match value {
-        Metric::Count(n) => metric_display::count(metric, n),
-        Metric::Real(x) => metric_display::value(metric, x),
+        Metric::Count(n) => Cell { text: metric_display::count(metric, n), ..real(metric, Some(n as f64)) },
+        Metric::Real(x) => real(metric, Some(x)),
     }
+}
+
+/// A value of `metric` in the unit of its name, or a dash.
+pub fn real(metric: &str, value: Option<f64>) -> Cell {
+    value.map_or_else(Cell::none, |value| {
+        let (number, decimals) = metric_display::in_unit(metric, value);
+        Cell::number(number, decimals)
+    })
 }
 
 #[cfg(test)]
@@ -63,7 +70,7 @@ mod tests {
     fn the_head_has_units_for_people() {
         let head = of(&[], &["fct_p99_s".to_owned(), "timeouts_max".to_owned()]).to_string();
         assert_eq!(head, "scheme  pattern  fct p99, ms  timeouts max\n");
-        assert_eq!(shown("drops_pkts", Metric::Count(7)), "7");
-        assert_eq!(shown("goodput_p10_bps", Metric::Count(513_600_000)), "513.6");
+        assert_eq!(shown("drops_pkts", Metric::Count(7)).text, "7");
+        assert_eq!(shown("goodput_p10_bps", Metric::Count(513_600_000)).text, "513.6");
     }
 }

@@ -50,7 +50,7 @@ pub struct Args {
     /// Print a section for a page
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
-    /// Write the tables alone in this format
+    /// Write the tables alone in this format, a mean with two digits of its interval
     #[arg(long, value_enum, default_value_t, conflicts_with_all = ["json", "markdown"])]
     format: Format,
 }

@@ -41,6 +41,7 @@ mod show;
 mod sweep;
 mod sweep_table;
 mod table;
+mod table_name;
 mod topology;
 mod tune;
 mod user_code;
@@ -58,6 +59,7 @@ use clap::{Arg, FromArgMatches, Parser, Subcommand};
 use without_kernel as kernel;
 
 pub use manual::{Help, help};
+pub use show::text as shown;
 
 /// One workbench for multipath congestion control in data centres
 ///

@@ -11,7 +11,8 @@ use tresse_workbench::{Failure, Interrupt};
 use crate::ended::Ended;
 use crate::points::{cells, heads};
 use crate::result_tables::{self, By};
-use crate::table::{Format, Table};
+use crate::table::{Cell, Format, Table};
+use crate::table_name::{self, TableName};
 use crate::width::sentence;
 use crate::{changed, claims, columns};
 
@@ -150,14 +151,19 @@ fn head(report: &Report, state: State, publication: &Publication, out: &mut impl
     writeln!(out)
 }
 
-/// The tables of a run, of the parts of its cases if these are asked for, in a format for other programs.
-pub fn formatted(report: &Report, experiment: &Experiment, by: Option<By>, format: Format) -> String {
-    match by {
-        Some(by) => {
-            format.write(&[result_tables::parts(&report.cases, by, experiment.measure.table.as_deref()).0])
-        }
-        None => format.write(&all_tables(report, experiment)),
-    }
+/// The tables of a run, those that are `named` or all of them; of the parts of its cases, if these are asked for.
+pub fn formatted(
+    report: &Report,
+    experiment: &Experiment,
+    by: Option<By>,
+    named: &[TableName],
+    format: Format,
+) -> Result<String, Failure> {
+    let tables = match by {
+        Some(by) => vec![result_tables::parts(&report.cases, by, experiment.measure.table.as_deref()).0],
+        None => table_name::chosen(all_tables(report, experiment), named, &report.out)?,
+    };
+    Ok(format.write(&tables))
 }
 
 /// The cases whose flows come one by one and are shown by size, and all others.
@@ -169,21 +175,26 @@ fn by_table<'a>(report: &'a Report, experiment: &Experiment) -> [Vec<&'a CaseRes
     [sized, others]
 }
 
-fn all_tables(report: &Report, experiment: &Experiment) -> Vec<Table> {
+fn all_tables(report: &Report, experiment: &Experiment) -> Vec<(TableName, Table)> {
     let cases = &report.cases;
     let [sized, others] = by_table(report, experiment);
     let owned = |cases: &[&CaseResult]| cases.iter().map(|&case| case.clone()).collect::<Vec<_>>();
     let mut tables = Vec::new();
     if let Some(metrics) = &experiment.measure.table {
-        tables.push(columns::of(cases, metrics));
+        tables.push((TableName::Cases, columns::of(cases, metrics)));
     } else if !others.is_empty() {
-        tables.push(usual(&owned(&others)));
+        tables.push((TableName::Cases, usual(&owned(&others))));
     }
     if !sized.is_empty() {
-        tables.extend([result_tables::sizes(&sized), result_tables::losses(&owned(&sized))]);
+        tables.push((TableName::Sizes, result_tables::sizes(&sized)));
+        tables.push((TableName::Losses, result_tables::losses(&owned(&sized))));
     }
-    let below = [result_tables::groups(cases), result_tables::slices(cases), result_tables::jobs(cases)];
-    tables.extend(below.into_iter().flatten());
+    let below = [
+        (TableName::Groups, result_tables::groups(cases)),
+        (TableName::Slices, result_tables::slices(cases)),
+        (TableName::Jobs, result_tables::jobs(cases)),
+    ];
+    tables.extend(below.into_iter().filter_map(|(name, table)| Some((name, table?))));
     tables
 }
 
@@ -196,7 +207,8 @@ fn tables(
     let cases = &report.cases;
     let named = experiment.measure.table.as_ref();
     let [sized, others] = by_table(report, experiment);
-    write!(out, "{}", Format::Table.write(&all_tables(report, experiment)))?;
+    let all: Vec<Table> = all_tables(report, experiment).into_iter().map(|(_, table)| table).collect();
+    write!(out, "{}", Format::Table.write(&all))?;
     if !sized.is_empty() {
         writeln!(out)?;
         note(out, "FCT: from a flow's start to the arrival of its last byte, mean and percentiles")?;
@@ -287,23 +299,22 @@ fn note(out: &mut impl Write, text: &str) -> io::Result<()> {
     writeln!(out, "{}", sentence(text, 2))
 }
 
-fn row(case: &CaseResult, axes: &[String]) -> Vec<String> {
-    let mbps = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| format!("{:.1}", v / 1e6));
+fn row(case: &CaseResult, axes: &[String]) -> Vec<Cell> {
+    let cell = |value: Option<f64>, size: f64, decimals: usize| {
+        value.map_or_else(Cell::none, |v| Cell::number(v / size, decimals))
+    };
+    let mbps = |v: Option<f64>| cell(v, 1e6, 1);
     let metric = |key: &str| case.metrics.get(key).map(|m| m.value());
     let mean = metric("goodput_mean_bps");
     let published = case.published.get("goodput_mean_bps").copied();
-    let ratio = mean.zip(published).map_or_else(|| "-".to_owned(), |(m, p)| format!("{:.2}", m / p));
     // No "-0.0".
-    let percent = |key: &str| {
-        let distance = case.optimum.get(key);
-        distance.map_or_else(|| "-".to_owned(), |d| format!("{:.1}", (1e3 * d).round() / 10.0 + 0.0))
-    };
-    let count = |key: &str| format!("{:.0}", case.metrics[key].value());
+    let percent = |key: &str| cell(case.optimum.get(key).map(|d| (1e3 * d).round() / 10.0 + 0.0), 1.0, 1);
+    let count = |key: &str| cell(metric(key), 1.0, 0);
     let rest = [
         mbps(mean),
         mbps(case.ci95.get("goodput_mean_bps").copied()),
         mbps(published),
-        ratio,
+        cell(mean.zip(published).map(|(m, p)| m / p), 1.0, 2),
         mbps(case.optimum.get("goodput_mean_bps").copied()),
         percent("goodput_distance_mean"),
         percent("utility_distance_mean"),
@@ -313,7 +324,7 @@ fn row(case: &CaseResult, axes: &[String]) -> Vec<String> {
         count("retransmissions_pkts"),
         count("flows"),
     ];
-    cells(&case.case, axes).into_iter().chain(rest).collect()
+    cells(&case.case, axes).into_iter().map(Cell::from).chain(rest).collect()
 }
 
 #[cfg(test)]

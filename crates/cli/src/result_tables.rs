@@ -9,7 +9,7 @@ use tresse_results::{CaseResult, Metrics};
 
 use crate::columns;
 use crate::points::{cells, heads};
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// What to divide each case by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -74,7 +74,7 @@ impl By {
 }
 
 /// A column: its head, the metric, and how its values are shown.
-type Column = (&'static str, &'static str, fn(f64) -> String);
+type Column = (&'static str, &'static str, fn(f64) -> Cell);
 
 /// How long flows took.
 const TIMES: [Column; 7] = [
@@ -132,9 +132,9 @@ pub fn sizes(cases: &[&CaseResult]) -> Table {
     for case in cases {
         table.section(case.label());
         let mut row = |name: &str, metrics: &Metrics, width: Option<f64>| {
-            let mut row = vec![format!("  {name}")];
+            let mut row = vec![Cell::from(format!("  {name}"))];
             row.extend(values(&TIMES, metrics));
-            row.insert(3, width.map_or_else(|| "-".to_owned(), ms));
+            row.insert(3, width.map_or_else(Cell::none, ms));
             table.row(row);
         };
         for (name, ..) in &SIZES[..DISJOINT_SIZES] {
@@ -156,12 +156,12 @@ pub fn losses(cases: &[CaseResult]) -> Table {
         ("drops", "drops_pkts", whole),
         ("marks", "marks_pkts", whole),
         // All of them finish unless the case ends before; then that is what to see first.
-        ("unfinished", "unfinished_flows", |n| if n > 0.0 { whole(n) } else { "-".to_owned() }),
+        ("unfinished", "unfinished_flows", |n| if n > 0.0 { whole(n) } else { Cell::none() }),
     ];
     let head: Vec<&str> = axes.iter().map(String::as_str).chain(columns.map(|(head, ..)| head)).collect();
     let mut table = Table::new(&head).labels(axes.len());
     for case in cases {
-        let mut row = cells(&case.case, &axes);
+        let mut row: Vec<Cell> = cells(&case.case, &axes).into_iter().map(Cell::from).collect();
         row.extend(values(&columns, &case.metrics));
         table.row(row);
     }
@@ -220,7 +220,7 @@ pub fn parts(cases: &[CaseResult], by: By, named: Option<&[String]>) -> (Table, 
         }
         table.section(case.label());
         for (name, metrics) in parts {
-            let mut row = vec![format!("  {name}")];
+            let mut row = vec![Cell::from(format!("  {name}"))];
             match named {
                 Some(named) => row.extend(named.iter().map(|metric| columns::cell(metrics, metric))),
                 None => row.extend(values(&columns, metrics)),
@@ -246,7 +246,8 @@ pub fn groups(cases: &[CaseResult]) -> Option<Table> {
     let mut table = Table::new(&head).labels(2);
     for (case, group, metrics) in groups() {
         let value = |name: &str| metrics.get(name).map(|m| m.value());
-        let mut row = vec![case.label(), group.clone(), number(value("goodput_mean_bps"), 1e6, 1)];
+        let mut row =
+            vec![case.label().into(), group.clone().into(), number(value("goodput_mean_bps"), 1e6, 1)];
         row.push(number(paper(case, group), 1e6, 1));
         for (name, size, decimals) in [
             ("goodput_p10_bps", 1e6, 1),
@@ -278,9 +279,9 @@ pub fn slices(cases: &[CaseResult]) -> Option<Table> {
         for slice in &names {
             let cell = |&(_, metric, show): &Column| {
                 let value = case.metrics.get(&metric_of(slice, metric));
-                value.map_or_else(|| "-".to_owned(), |own| show(own.value()))
+                value.map_or_else(Cell::none, |own| show(own.value()))
             };
-            let mut row = vec![case.label(), (*slice).to_owned()];
+            let mut row = vec![Cell::from(case.label()), Cell::from((*slice).to_owned())];
             row.extend(TIMES.iter().map(cell));
             table.row(row);
         }
@@ -296,7 +297,7 @@ pub fn jobs(cases: &[CaseResult]) -> Option<Table> {
     for case in cases {
         let value = |name: &str| case.metrics.get(name).map(|m| m.value());
         table.row(vec![
-            case.label(),
+            case.label().into(),
             number(value("jobs"), 1.0, 0),
             number(value("jct_mean_s"), 1e-3, 3),
             number(value("jct_p99_s"), 1e-3, 3),
@@ -306,34 +307,34 @@ pub fn jobs(cases: &[CaseResult]) -> Option<Table> {
     Some(table)
 }
 
-fn values(columns: &[Column], metrics: &Metrics) -> Vec<String> {
+fn values(columns: &[Column], metrics: &Metrics) -> Vec<Cell> {
     let cell = |&(_, name, show): &Column| metrics.get(name).map(|m| show(m.value()));
-    columns.iter().map(|column| cell(column).unwrap_or_else(|| "-".to_owned())).collect()
+    columns.iter().map(|column| cell(column).unwrap_or_else(Cell::none)).collect()
 }
 
 /// A value in units of `size`, or a dash.
-fn number(value: Option<f64>, size: f64, decimals: usize) -> String {
-    value.map_or_else(|| "-".to_owned(), |v| format!("{:.*}", decimals, v / size))
+fn number(value: Option<f64>, size: f64, decimals: usize) -> Cell {
+    value.map_or_else(Cell::none, |v| Cell::number(v / size, decimals))
 }
 
-fn whole(value: f64) -> String {
+fn whole(value: f64) -> Cell {
     number(Some(value), 1.0, 0)
 }
 
-fn mbps(value: f64) -> String {
+fn mbps(value: f64) -> Cell {
     number(Some(value), 1e6, 1)
 }
 
-fn percent(value: f64) -> String {
+fn percent(value: f64) -> Cell {
     number(Some(value), 1e-2, 1)
 }
 
-fn ms(seconds: f64) -> String {
+fn ms(seconds: f64) -> Cell {
     four(seconds * 1e3)
 }
 
 /// With four digits, and at most three decimals: percentiles in one column span four orders of magnitude.
-fn four(value: f64) -> String {
+fn four(value: f64) -> Cell {
     let decimals = match value.abs() {
         v if v >= 1000.0 => 0,
         v if v >= 100.0 => 1,

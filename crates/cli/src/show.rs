@@ -1,24 +1,25 @@
-//! `tresse show`: the tables of a run or a sweep again, from its folder.
+//! `tresse show`: the tables of a run, a sweep or a search again, from its folder.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tresse_reproduction::Publication;
 use tresse_workbench::Failure;
-use tresse_workbench::show::{Finished, Folder, folders, json, read};
+use tresse_workbench::show::{Finished, Folder, folders, json, read, tuning};
 
 use crate::ended::Ended;
 use crate::report;
 use crate::result_tables::By;
 use crate::sweep_table;
 use crate::table::Format;
+use crate::table_name::TableName;
 
-/// Print the tables of a run or a sweep again, from its folder
+/// Print the tables of a run, a sweep or a search again, from its folder
 ///
-/// RUN is the folder of a run, of a run of a paper, or of a sweep. For a run it prints what `tresse run`
-/// printed at its end; for a run that is in progress or was interrupted, it prints what is known so far,
-/// and the first line says so. For a sweep it prints a row for each case of each point. With --by each
-/// case is divided into parts.
+/// RUN is the folder of a run, of a run of a paper, of a sweep, or of a search by `tresse tune`. For a run
+/// it prints what `tresse run` printed at its end; for a run that is in progress or was interrupted, it
+/// prints what is known so far, and the first line says so. For a sweep it prints a row for each case of
+/// each point, for a search its answer. With --by each case is divided into parts.
 ///
 /// Examples:
 ///   tresse show runs/xmp-table1-1
@@ -26,44 +27,92 @@ use crate::table::Format;
 ///   tresse show runs/mine-1 --by size           # FCT and slowdown of small and large flows
 ///   tresse show runs/mine-1 --by layer          # utilisation of links, lengths of queues
 ///   tresse show runs/mine-1 --by seed           # how far the seeds are apart
-///   tresse show runs/mine-1 --format latex      # the tables, for a paper
+///   tresse show runs/mine-1 --table groups      # this table alone
+///   tresse show runs/mine-1 --table cases,jobs --format latex > tables.tex    # two, for a paper
 ///   tresse show sweeps/mine --format csv
+///   tresse show tunings/mine-1
 ///   tresse show runs/mine-1 --json | jq '.cases[0].by.size'
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Folders of runs or sweeps, such as runs/xmp-table1-1, runs/paper-xmp-1 or sweeps/mine-1
+    /// Folders, such as runs/xmp-table1-1, runs/paper-xmp-1, sweeps/mine-1 or tunings/mine-1
     #[arg(required = true)]
     run: Vec<PathBuf>,
     /// Show the parts of each case instead
     #[arg(long, value_enum)]
     by: Option<By>,
-    /// Write the tables alone in this format, with the numbers of the screen. `tresse export` writes all numbers in full
+    /// Show these tables of a run alone, in this order; without it, all that the run has
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME[,NAME]", conflicts_with = "by")]
+    table: Vec<TableName>,
+    /// Write the tables alone in this format. A mean with an interval has two digits of the interval, other numbers those
+    /// of the screen; --json has all digits
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     /// Print the report as `tresse run --json` did, one JSON object for each run
-    #[arg(long, conflicts_with_all = ["by", "format"])]
+    #[arg(long, conflicts_with_all = ["by", "table", "format"])]
     json: bool,
+}
+
+/// What the command prints of the run, sweep or search in a folder.
+///
+/// # Errors
+/// If it is none of these, or damaged.
+pub fn text(folder: &Path) -> Result<String, Failure> {
+    let mut all = String::new();
+    for folder in folders(&[folder.to_owned()])? {
+        match folder {
+            Folder::Sweep(sweep) => all += &sweep_table::show(&sweep, false, Format::Table)?,
+            Folder::Tuning(search) => all += &tuning(&search, false)?,
+            Folder::Run(run) => {
+                let finished = read(&run)?;
+                let publication = Publication::of_run(&finished).map_err(Failure::from)?;
+                let Finished { report, experiment, state, .. } = finished;
+                let mut own = Vec::new();
+                report::show(&report, state, &experiment, &publication, &mut own)
+                    .expect("memory can be written");
+                all += &String::from_utf8(own).expect("text");
+            }
+        }
+    }
+    Ok(all)
+}
+
+impl Args {
+    /// A given option that only runs have.
+    fn only_for_runs(&self) -> Option<&'static str> {
+        if self.by.is_some() { Some("--by") } else { (!self.table.is_empty()).then_some("--table") }
+    }
+}
+
+/// Refuses an option that is not for this folder.
+fn refuse(folder: &Path, what: &str, option: Option<&str>, instead: &str) -> Result<(), Failure> {
+    option.map_or(Ok(()), |option| {
+        let message = format!("{}: {option} is not for {what}", folder.display());
+        Err(Failure::Input(format!("{message}\n\nhint: {instead}")))
+    })
 }
 
 pub fn run(args: &Args) -> Result<(), Ended> {
     let folders = folders(&args.run)?;
-    if args.format != Format::Table && folders.len() > 1 {
-        let message =
-            "--format writes the tables of one run or sweep; `tresse compare` has two runs beside each other";
+    let is_alone = args.format != Format::Table || !args.table.is_empty();
+    if is_alone && folders.len() > 1 {
+        let message = "--format and --table are for the tables of one run or sweep; `tresse compare` has two runs beside \
+                       each other";
         return Err(Failure::Input(message.to_owned()).into());
     }
     let mut out = anstream::stdout().lock();
     for (i, folder) in folders.iter().enumerate() {
         let run = match folder {
             Folder::Run(run) => run,
-            Folder::Sweep(sweep) if args.by.is_some() => {
-                let message = format!("{}: --by is for runs, and this is a sweep", sweep.display());
-                let hint = "hint: results.parquet in it has every metric";
-                return Err(Failure::Input(format!("{message}\n\n{hint}")).into());
-            }
             Folder::Sweep(sweep) => {
+                refuse(sweep, "a sweep", args.only_for_runs(), "results.parquet in it has every metric")?;
                 write!(out, "{}", sweep_table::show(sweep, args.json, args.format)?)?;
+                continue;
+            }
+            Folder::Tuning(search) => {
+                let option = args.only_for_runs().or((args.format != Format::Table).then_some("--format"));
+                refuse(search, "a search", option, "--json prints its numbers")?;
+                write!(out, "{}", tuning(search, args.json)?)?;
                 continue;
             }
         };
@@ -78,9 +127,10 @@ pub fn run(args: &Args) -> Result<(), Ended> {
             writeln!(out)?;
         }
         match args.by {
-            _ if args.format != Format::Table => {
+            _ if is_alone => {
                 report::tell_missing(&report, state, args.by);
-                write!(out, "{}", report::formatted(&report, &experiment, args.by, args.format))?;
+                let tables = report::formatted(&report, &experiment, args.by, &args.table, args.format)?;
+                write!(out, "{tables}")?;
             }
             Some(by) => report::show_parts(&report, state, &experiment, &publication, by, &mut out)?,
             None => report::show(&report, state, &experiment, &publication, &mut out)?,

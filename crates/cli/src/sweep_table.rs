@@ -10,9 +10,9 @@ use tresse_sweep::Row;
 use tresse_workbench::json::pretty;
 use tresse_workbench::{Failure, sweep};
 
-use crate::columns::shown;
+use crate::columns::{real, shown};
 use crate::points::{cells, heads};
-use crate::table::{Format, Table};
+use crate::table::{Cell, Format, Table};
 
 /// What `tresse show` prints for the sweep in a folder.
 pub fn show(folder: &Path, as_json: bool, format: Format) -> Result<String, Failure> {
@@ -50,13 +50,12 @@ fn table(rows: &[Row]) -> Table {
             Some(value) => value.to_string(),
             None => "-".to_owned(),
         };
-        let mut line: Vec<String> = keys.iter().map(value).collect();
-        line.extend(cells(&row.case, &axes));
+        let labels = keys.iter().map(value).chain(cells(&row.case, &axes));
+        let mut line: Vec<Cell> = labels.map(Cell::from).collect();
         for name in &metrics {
-            let dash = || "-".to_owned();
-            line.push(row.metrics.get(*name).map_or_else(dash, |&own| shown(name, own)));
+            line.push(row.metrics.get(*name).map_or_else(Cell::none, |&own| shown(name, own)));
             if has_interval(name) {
-                line.push(row.ci95.get(*name).map_or_else(dash, |&half| metric_display::value(name, half)));
+                line.push(real(name, row.ci95.get(*name).copied()));
             }
         }
         table.row(line);

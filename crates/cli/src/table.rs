@@ -6,8 +6,10 @@ use std::iter;
 
 use crate::width;
 
+mod cell;
 mod formats;
 
+pub use cell::Cell;
 pub use formats::Format;
 
 /// Rows of text under a head.
@@ -22,7 +24,7 @@ pub struct Table {
 #[derive(Debug)]
 enum Row {
     /// As many cells as the head has.
-    Cells(Vec<String>),
+    Cells(Vec<Cell>),
     /// A line over the whole width, as a heading of the rows below it.
     Section(String),
 }
@@ -48,9 +50,9 @@ impl Table {
     }
 
     /// Adds a row; it has as many cells as the head.
-    pub fn row(&mut self, cells: Vec<String>) {
+    pub fn row<C: Into<Cell>>(&mut self, cells: Vec<C>) {
         debug_assert_eq!(cells.len(), self.head.len());
-        self.rows.push(Row::Cells(cells));
+        self.rows.push(Row::Cells(cells.into_iter().map(C::into).collect()));
     }
 
     /// Adds a heading for the rows below it.
@@ -58,7 +60,7 @@ impl Table {
         self.rows.push(Row::Section(text));
     }
 
-    fn cells(&self) -> impl Iterator<Item = &Vec<String>> + Clone {
+    fn cells(&self) -> impl Iterator<Item = &Vec<Cell>> + Clone {
         self.rows.iter().filter_map(|row| match row {
             Row::Cells(cells) => Some(cells),
             Row::Section(_) => None,
@@ -69,12 +71,12 @@ impl Table {
     /// dash.
     fn is_numeric(&self, column: usize) -> bool {
         let number = |s: &str| s == "-" || s.trim_start_matches(['±', '~']).parse::<f64>().is_ok();
-        self.cells().next().is_some() && self.cells().all(|r| number(&r[column]))
+        self.cells().next().is_some() && self.cells().all(|r| number(&r[column].text))
     }
 
     /// Whether the column is empty in every row.
     fn is_empty(&self, column: usize) -> bool {
-        self.cells().next().is_some() && self.cells().all(|r| ["", "-"].contains(&&*r[column]))
+        self.cells().next().is_some() && self.cells().all(|r| ["", "-"].contains(&&*r[column].text))
     }
 
     /// The columns with a value.
@@ -86,7 +88,8 @@ impl Table {
     pub fn text(&self, width: Option<usize>) -> String {
         let shown = self.shown();
         let longest = |c: usize| {
-            iter::once(&self.head).chain(self.cells()).map(|r| r[c].chars().count()).max().unwrap_or(0)
+            let cells = self.cells().map(|r| &r[c].text);
+            iter::once(&self.head[c]).chain(cells).map(|text| text.chars().count()).max().unwrap_or(0)
         };
         let mut widths: Vec<usize> = (0..self.head.len()).map(longest).collect();
         let Some(limit) = width.filter(|limit| total(&shown, &widths) > *limit) else {
@@ -120,7 +123,7 @@ impl Table {
     /// Narrows columns of text, the widest first, until these columns fit into `limit` or cannot get narrower.
     fn narrow(&self, columns: &[usize], widths: &mut [usize], limit: usize) {
         let least = |c: usize| {
-            let words = self.cells().flat_map(|r| r[c].split(' ')).map(|word| word.chars().count());
+            let words = self.cells().flat_map(|r| r[c].text.split(' ')).map(|word| word.chars().count());
             words.max().unwrap_or(0).clamp(NARROWEST_TEXT, LONGEST_WORD)
         };
         let mut left: Vec<(usize, usize)> =
@@ -135,11 +138,12 @@ impl Table {
     /// These columns, with these widths; longer cells are wrapped.
     fn block(&self, columns: &[usize], widths: &[usize], limit: Option<usize>) -> String {
         let mut text = String::new();
-        let mut line = |cells: &[String]| {
+        let mut line = |cells: &mut dyn Iterator<Item = &String>| {
+            let cells: Vec<&String> = cells.collect();
             let folded: Vec<Vec<String>> = columns
                 .iter()
                 .map(|&c| match cells[c].chars().count() > widths[c] {
-                    true => width::fold(&cells[c], widths[c], 0),
+                    true => width::fold(cells[c], widths[c], 0),
                     false => vec![cells[c].clone()],
                 })
                 .collect();
@@ -153,9 +157,9 @@ impl Table {
             }
             std::mem::take(&mut text)
         };
-        let head = line(&self.head);
+        let head = line(&mut self.head.iter());
         let rows = self.rows.iter().map(|row| match (row, limit) {
-            (Row::Cells(cells), _) => line(cells),
+            (Row::Cells(cells), _) => line(&mut cells.iter().map(|cell| &cell.text)),
             (Row::Section(text), Some(limit)) => width::fold(text, limit, GAP).join("\n") + "\n",
             (Row::Section(text), None) => format!("{text}\n"),
         });
@@ -224,7 +228,7 @@ mod tests {
     fn a_section_has_rows_below_it() {
         let mut table = table(&["size", "flows"], &[]);
         table.section("dctcp-1 websearch".into());
-        table.row(vec!["  all".into(), "7".into()]);
+        table.row(vec!["  all".to_owned(), "7".to_owned()]);
         assert_eq!(table.text(None), "size   flows\ndctcp-1 websearch\n  all      7\n");
     }
 }

@@ -39,10 +39,16 @@ pub fn name(metric: &str) -> String {
     if unit.name.is_empty() { name } else { format!("{name}, {}", unit.name) }
 }
 
+/// A value of `metric` in the unit of its name, in full, and with how many decimals it is shown.
+pub fn in_unit(metric: &str, value: f64) -> (f64, usize) {
+    let unit = unit(metric);
+    (value / unit.size, unit.decimals)
+}
+
 /// A value of `metric` in the unit of its name.
 pub fn value(metric: &str, value: f64) -> String {
-    let unit = unit(metric);
-    format!("{:.*}", unit.decimals, value / unit.size)
+    let (number, decimals) = in_unit(metric, value);
+    format!("{number:.decimals$}")
 }
 
 /// A count of `metric`: whole, unless it is shown in a larger unit.

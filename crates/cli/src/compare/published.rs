@@ -9,9 +9,9 @@ use tresse_reproduction::pages::{Reproduced, Reproduction, Testbed, section};
 use tresse_reproduction::schema::claims::Kind;
 use tresse_results::State;
 
-use crate::table::Table;
+use crate::table::{Cell, Table};
 use crate::width::sentence;
-use crate::{changed, claims};
+use crate::{changed, claims, columns};
 
 /// An experiment's results as text, with the kept results of real hosts next to the simulator's.
 pub fn show(experiment: &PaperExperiment, result: &Reproduced, out: &mut impl Write) -> io::Result<()> {
@@ -97,10 +97,9 @@ fn numbers(result: &Reproduced, real: Option<&Reproduced>) -> Table {
     head.extend(real.iter().flat_map(|_| ["real", "ratio"]));
     let mut table = Table::new(&head).labels(2);
     for n in &result.comparison.numbers {
-        let number =
-            |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| metric_display::value(&n.metric, v));
-        let ratio = |r: Option<f64>| r.map_or_else(|| "-".to_owned(), |r| format!("{r:.2}"));
-        let mut cells = vec![metric_display::name(&n.metric), n.of.clone()];
+        let number = |v: Option<f64>| columns::real(&n.metric, v);
+        let ratio = |r: Option<f64>| r.map_or_else(Cell::none, |r| Cell::number(r, 2));
+        let mut cells: Vec<Cell> = vec![metric_display::name(&n.metric).into(), n.of.clone().into()];
         cells.extend([number(Some(n.published)), number(n.ours), number(n.ci95), ratio(n.ratio)]);
         if let Some(real) = real {
             let own = real.comparison.numbers.iter().find(|own| own.of == n.of && own.metric == n.metric);

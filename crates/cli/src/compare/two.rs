@@ -8,7 +8,8 @@ use tresse_reproduction::metric_display;
 use tresse_workbench::compare::Pairs;
 use tresse_workbench::compare::two::Pair;
 
-use crate::table::Table;
+use crate::columns::real;
+use crate::table::{Cell, Table};
 use crate::width::sentence;
 
 /// Two runs as text.
@@ -93,22 +94,21 @@ fn table(pair: &Pair) -> Table {
             None => compared().any(|usual| usual == name),
         };
         for (part, name, values) in whole.chain(groups).filter(|(_, name, _)| is_shown(name)) {
-            let number =
-                |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| metric_display::value(name, v));
+            let number = |v: Option<f64>| real(name, v);
             let apart = match values.apart {
                 Some(true) => "apart",
                 Some(false) => "overlap",
                 None => "-",
             };
             table.row(vec![
-                format!("{}{part}", case.label),
-                metric_display::name(name),
+                format!("{}{part}", case.label).into(),
+                metric_display::name(name).into(),
                 number(Some(values.left)),
                 number(values.left_ci95),
                 number(Some(values.right)),
                 number(values.right_ci95),
-                values.ratio.map_or_else(|| "-".to_owned(), |r| format!("{r:.3}")),
-                apart.to_owned(),
+                values.ratio.map_or_else(Cell::none, |r| Cell::number(r, 3)),
+                apart.to_owned().into(),
             ]);
         }
     }

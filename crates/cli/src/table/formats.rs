@@ -2,7 +2,8 @@
 
 use clap::ValueEnum;
 
-use super::{Row, Table};
+use super::cell::rounded;
+use super::{Cell, Row, Table};
 
 /// How tables are written
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -12,7 +13,7 @@ pub enum Format {
     Table,
     /// Comma-separated values; a case with parts is named in a column `case`
     Csv,
-    /// A `tabular` with rules of booktabs; a mean is rounded to two digits of its interval
+    /// A `tabular` with rules of booktabs
     Latex,
     /// A table of GitHub's Markdown
     Markdown,
@@ -39,14 +40,18 @@ const MORE: [&str; 9] = [INTERVAL, "paper", "min", "max", "total", "p10", "p50",
 const BESIDE: [&str; 4] = ["ratio", "optimum", "apart %", "utility %"];
 
 impl Table {
-    /// In Markdown.
+    /// In Markdown. An interval stands behind its mean, and both have two digits of the interval.
     pub fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let shown = self.shown();
+        let shown = self.merged();
         let head = line(shown.iter().map(|&c| markdown(&self.head[c])).collect());
         let rule: String = shown.iter().map(|&c| if self.is_numeric(c) { "---:|" } else { "---|" }).collect();
+        let cell = |cells: &[Cell], c: usize| match self.with_interval(cells, c) {
+            Some([mean, half]) => format!("{mean} ± {half}"),
+            None => markdown(cells[c].text.trim()),
+        };
         let row = |row: &Row| match row {
-            Row::Cells(cells) => line(shown.iter().map(|&c| markdown(cells[c].trim())).collect()),
+            Row::Cells(cells) => line(shown.iter().map(|&c| cell(cells, c)).collect()),
             Row::Section(text) => {
                 let rest = shown.iter().skip(1).map(|_| String::new());
                 line([format!("**{}**", markdown(text))].into_iter().chain(rest).collect())
@@ -55,7 +60,8 @@ impl Table {
         format!("{head}|{rule}\n{}", self.rows.iter().map(row).collect::<String>())
     }
 
-    /// As comma-separated values (RFC 4180). What has no value is empty.
+    /// As comma-separated values (RFC 4180). What has no value is empty. A mean and its interval have two digits of the
+    /// interval.
     pub fn csv(&self) -> String {
         let has_sections = self.rows.iter().any(|row| matches!(row, Row::Section(_)));
         let line = |section: &str, cells: Vec<String>| {
@@ -67,11 +73,15 @@ impl Table {
             match row {
                 Row::Section(text) => section = text,
                 Row::Cells(cells) => {
-                    let value = |cell: &String| match cell.trim() {
-                        "-" => String::new(),
-                        cell => csv(cell),
+                    let value = |c: usize| {
+                        let own = self.with_interval(cells, c).map(|[mean, _]| mean);
+                        let half = || Some(self.with_interval(cells, c.checked_sub(1)?)?[1].clone());
+                        own.or_else(half).unwrap_or_else(|| match cells[c].text.trim() {
+                            "-" => String::new(),
+                            cell => csv(cell),
+                        })
                     };
-                    text += &line(section, cells.iter().map(value).collect());
+                    text += &line(section, (0..cells.len()).map(value).collect());
                 }
             }
         }
@@ -97,16 +107,26 @@ impl Table {
         full
     }
 
-    /// As a `tabular` of LaTeX. An interval stands behind its mean, and both have the digits that it leaves.
+    /// The columns with a value, without those of intervals, which stand behind their means.
+    fn merged(&self) -> Vec<usize> {
+        let is_behind = |c: usize| c > 0 && self.head[c] == INTERVAL;
+        self.shown().into_iter().filter(|&c| !is_behind(c)).collect()
+    }
+
+    /// The mean in a column of a row, and half its interval in the next column; `None` if there is no interval.
+    fn with_interval(&self, cells: &[Cell], column: usize) -> Option<[String; 2]> {
+        let half = cells.get(column + 1).filter(|_| self.head[column + 1] == INTERVAL)?;
+        rounded(&cells[column], half)
+    }
+
+    /// As a `tabular` of LaTeX. An interval stands behind its mean, and both have two digits of the interval.
     pub fn latex(&self) -> String {
-        let intervals: Vec<usize> =
-            (1..self.head.len()).filter(|&c| self.head[c] == INTERVAL && !self.is_empty(c)).collect();
-        let columns: Vec<usize> = self.shown().into_iter().filter(|c| !intervals.contains(c)).collect();
+        let columns = self.merged();
         let kinds: String = columns.iter().map(|&c| if self.is_numeric(c) { 'r' } else { 'l' }).collect();
         let line = |cells: Vec<String>| format!("{} \\\\\n", cells.join(" & "));
-        let cell = |cells: &[String], c: usize| match intervals.contains(&(c + 1)) {
-            true => with_interval(&cells[c], &cells[c + 1]),
-            false => latex(cells[c].trim()),
+        let cell = |cells: &[Cell], c: usize| match self.with_interval(cells, c) {
+            Some([mean, half]) => format!("${mean} \\pm {half}$"),
+            None => latex(cells[c].text.trim()),
         };
         let row = |(i, row): (usize, &Row)| match row {
             Row::Cells(cells) => line(columns.iter().map(|&c| cell(cells, c)).collect()),
@@ -158,20 +178,6 @@ fn latex(text: &str) -> String {
     escaped
 }
 
-/// A mean and half its interval, rounded to two digits of the interval, but to no more than are shown.
-fn with_interval(mean: &str, width: &str) -> String {
-    let [value, half] = [mean, width].map(|text| text.trim().parse::<f64>().ok());
-    let Some((value, half)) = value.zip(half.filter(|half| *half > 0.0)) else { return latex(mean.trim()) };
-    let shown = |text: &str| text.trim().split_once('.').map_or(0, |(_, digits)| digits.len());
-    // The place of the second digit: 1 for tenths, -1 for tens.
-    let place = 1 - half.log10().floor() as i32;
-    let decimals = usize::try_from(place).unwrap_or(0).min(shown(mean)).min(shown(width));
-    let unit = 10f64.powi(-place.min(0));
-    let [value, half] =
-        [value, half].map(|number| if place < 0 { (number / unit).round() * unit } else { number });
-    format!("${value:.decimals$} \\pm {half:.decimals$}$")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,8 +185,11 @@ mod tests {
     fn table() -> Table {
         let mut table = Table::new(&["size", "FCT, ms", "±95 %", "p50", "slowdown", "p50", "paper"]);
         table.section("dctcp_2 & co".into());
-        table.row(["  all, in all", "12.345", "0.678", "1", "2.5", "-", "-"].map(str::to_owned).to_vec());
-        table.row(["  small", "123.4", "-", "~1", "2", "-", "-"].map(str::to_owned).to_vec());
+        let text = |text: &str| Cell::from(text.to_owned());
+        let mut row = ["  all, in all", "12.345", "0.678", "1", "2.5", "-", "-"].map(text).to_vec();
+        (row[1], row[2]) = (Cell::number(12.345, 3), Cell::number(0.678, 3));
+        table.row(row);
+        table.row(["  small", "123.4", "-", "~1", "2", "-", "-"].map(text).to_vec());
         table
     }
 
@@ -189,7 +198,7 @@ mod tests {
         assert_eq!(
             table().csv(),
             "case,size,\"FCT, ms\",\"FCT ±95 %, ms\",\"FCT p50, ms\",slowdown,slowdown p50,slowdown paper\n\
-             dctcp_2 & co,\"all, in all\",12.345,0.678,1,2.5,,\n\
+             dctcp_2 & co,\"all, in all\",12.35,0.68,1,2.5,,\n\
              dctcp_2 & co,small,123.4,,~1,2,,\n"
         );
     }
@@ -205,13 +214,6 @@ mod tests {
              small & 123.4 & $\\sim$1 & 2 \\\\\n\
              \\bottomrule\n\\end{tabular}\n"
         );
-        // Two digits of 14 are its whole part, and none is made up.
-        assert_eq!(with_interval("573.2", "14.3"), "$573 \\pm 14$");
-        assert_eq!(with_interval("573.2", "0.0"), "573.2");
-        assert_eq!(with_interval("573.2", "0.1"), "$573.2 \\pm 0.1$");
-        assert_eq!(with_interval("573.2", "0.678"), "$573.2 \\pm 0.7$");
-        assert_eq!(with_interval("1234", "187"), "$1230 \\pm 190$");
-        assert_eq!(with_interval("-", "-"), "--");
     }
 
     #[test]
@@ -235,9 +237,9 @@ mod tests {
     fn markdown_has_a_line_for_each_case() {
         assert_eq!(
             table().markdown(),
-            "| size | FCT, ms | ±95 % | p50 | slowdown |\n|---|---:|---:|---:|---:|\n\
-             | **dctcp_2 & co** |  |  |  |  |\n\
-             | all, in all | 12.345 | 0.678 | 1 | 2.5 |\n| small | 123.4 | - | ~1 | 2 |\n"
+            "| size | FCT, ms | p50 | slowdown |\n|---|---:|---:|---:|\n\
+             | **dctcp_2 & co** |  |  |  |\n\
+             | all, in all | 12.35 ± 0.68 | 1 | 2.5 |\n| small | 123.4 | ~1 | 2 |\n"
         );
     }
 }

@@ -241,6 +241,17 @@ fn what_is_no_experiment_says_what_it_is() {
     fs::write(tuning.join("tuning.json"), "{}").expect("a file");
     let ended = refused(&["show", "tuning"]);
     assert!(ended.contains("`tresse show tuning/front-1` prints the run of its best setting"), "{ended}");
+    // One that says what it printed is shown again.
+    fs::write(tuning.join("tuning.txt"), "8 trials: 8 complete\n").expect("a file");
+    let shown = |args: &[&str]| {
+        let output = tresse(dir.path()).args(["show", "tuning"]).args(args).output().expect("it starts");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    assert_eq!([shown(&[]), shown(&["--json"])], ["8 trials: 8 complete\n", "{}"]);
+    let by = refused(&["show", "tuning", "--by", "size"]);
+    assert!(by.contains("tuning: --by is not for a search"), "{by}");
+    let format = refused(&["show", "tuning", "--format", "csv"]);
+    assert!(format.contains("--format is not for a search") && format.contains("hint: --json"), "{format}");
 }
 
 #[test]

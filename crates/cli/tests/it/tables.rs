@@ -186,6 +186,54 @@ fn tables_are_written_for_other_programs() {
 }
 
 #[test]
+fn a_table_is_chosen_by_its_name() {
+    let dir = TempDir::new().expect("a temporary folder");
+    run(dir.path(), &web_search(dir.path()), None);
+    let show = |args: &[&str]| run(dir.path(), &[&["show", "runs/web-1", "--table"], args].concat(), None);
+    let losses = show(&["losses"]);
+    assert!(losses.starts_with("scheme   pattern    RTOs") && !losses.contains("FCT"), "it alone: {losses}");
+    let both = show(&["losses,sizes", "--format", "csv"]);
+    let (first, second) = both.split_once("\n\n").expect("two tables");
+    assert!(first.starts_with("scheme,pattern,RTOs,") && second.starts_with("case,size,flows,"), "{both}");
+    let wrong =
+        |args: &[&str]| fails(tresse(dir.path()).args(["show", "runs/web-1", "--table"]).args(args), 2);
+    let error = wrong(&["jobs"]);
+    assert!(
+        error.contains("runs/web-1 has no table `jobs`") && error.contains("it has sizes, losses"),
+        "{error}"
+    );
+    let error = wrong(&["flows"]);
+    assert!(error.contains("cases, sizes, losses, groups, slices, jobs"), "{error}");
+    let error = wrong(&["sizes", "--by", "size"]);
+    assert!(error.contains("--table") && error.contains("--by"), "{error}");
+}
+
+#[test]
+fn means_have_two_digits_of_their_intervals() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let more = ["--replications", "2", "--set", "measure.table=[\"fct_mean_s\"]", "--json"];
+    let report = run(dir.path(), &[&web_search(dir.path())[..], &more].concat(), None);
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let show = |format: &str| run(dir.path(), &["show", "runs/web-1", "--format", format], None);
+    let csv = show("csv");
+    let [latex, markdown] = ["latex", "markdown"].map(show);
+    for (case, row) in report["cases"].as_array().expect("cases").iter().zip(rows(&csv)) {
+        let [mean, half] = [row[2], row[3]];
+        let digits: String = half.chars().filter(char::is_ascii_digit).collect();
+        assert_eq!(digits.trim_start_matches('0').len(), 2, "{csv}");
+        let decimals = |text: &str| text.split_once('.').map_or(0, |(_, rest)| rest.len());
+        assert_eq!(decimals(mean), decimals(half), "{csv}");
+        for (shown, in_full) in [(mean, &case["metrics"]), (half, &case["ci95"])] {
+            let shown: f64 = shown.parse().expect("a number");
+            let off = (shown - in_full["fct_mean_s"].as_f64().expect("a number") * 1e3).abs();
+            assert!(off <= 0.51 * 10f64.powi(-(decimals(half) as i32)), "{shown} {in_full}");
+        }
+        assert!(latex.contains(&format!("${mean} \\pm {half}$")), "{latex}");
+        assert!(markdown.contains(&format!("| {mean} ± {half} |")), "{markdown}");
+    }
+}
+
+#[test]
 fn a_run_that_has_not_ended_says_so() {
     let dir = TempDir::new().expect("a temporary folder");
     run(dir.path(), &web_search(dir.path()), None);
