@@ -21,7 +21,8 @@ use crate::width::sentence;
 ///
 /// For every case it shows the rates that maximise the utility claimed by its controller, the links that
 /// limit them and their prices, and the equilibrium of the controller's fluid model; `~` marks one
-/// that did not settle within its step limit. The flows are those that start at time 0, all together.
+/// that did not settle within its step limit. The flows are those that start at time 0, all together;
+/// where all arrive later, one by one, there is no optimum.
 /// `tresse explain optimum` explains the numbers.
 ///
 /// Examples:
@@ -64,21 +65,41 @@ pub fn run(args: Args) -> Result<(), Ended> {
 
 fn show(report: &OptimumReport) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(
-        out,
-        "{} · seed {} · the flows that start at time 0, all together\n",
-        report.experiment, report.seed
-    )?;
-    let axes: IndexSet<&str> = report.cases.iter().flat_map(|c| c.case.keys()).map(String::as_str).collect();
-    let since: &[&str] = if report.cases.iter().any(|c| c.since_s.is_some()) { &["since, s"] } else { &[] };
+    let (without, cases): (Vec<&OptimumCase>, Vec<&OptimumCase>) =
+        report.cases.iter().partition(|case| case.flows == 0);
+    if !cases.is_empty() {
+        writeln!(
+            out,
+            "{} · seed {} · the flows that start at time 0, all together\n",
+            report.experiment, report.seed
+        )?;
+        table(&cases, &mut out)?;
+        cases.iter().try_for_each(|case| details(&mut out, case))?;
+    }
+    if without.is_empty() {
+        return Ok(());
+    }
+    let why = "no flow starts at time 0, and an optimum is of flows that are there together (`tresse explain optimum`)";
+    if cases.is_empty() {
+        return writeln!(out, "{}", sentence(&format!("{}: {why}", report.experiment), 2));
+    }
+    let patterns: IndexSet<String> = without.iter().map(|case| text(&case.case["pattern"])).collect();
+    let patterns = patterns.into_iter().collect::<Vec<_>>().join(", ");
+    writeln!(out, "\n{}", sentence(&format!("no optimum of {patterns}: {why}"), 2))
+}
+
+/// A row for each case, and what the columns mean.
+fn table(cases: &[&OptimumCase], out: &mut impl Write) -> io::Result<()> {
+    let axes: IndexSet<&str> = cases.iter().flat_map(|c| c.case.keys()).map(String::as_str).collect();
+    let since: &[&str] = if cases.iter().any(|c| c.since_s.is_some()) { &["since, s"] } else { &[] };
     let rest = ["claim", "Mbit/s", "p10", "p90", "full links", "KKT", "fluid", "apart %", "utility %"];
     let head: Vec<&str> = axes.iter().chain(since).copied().chain(rest).collect();
     let mut table = Table::new(&head).labels(axes.len() + since.len());
-    for case in &report.cases {
+    for case in cases {
         table.row(row(case, &axes, !since.is_empty()));
     }
     write!(out, "{table}")?;
-    let lines: &[&str] = if report.cases.iter().any(|c| c.optimum.is_some() || c.fluid.is_some()) {
+    let lines: &[&str] = if cases.iter().any(|c| c.optimum.is_some() || c.fluid.is_some()) {
         &[
             "",
             "Mbit/s: optimal goodput, mean over the flows",
@@ -94,12 +115,9 @@ fn show(report: &OptimumReport) -> io::Result<()> {
     for line in lines {
         writeln!(out, "{}", sentence(line, 2))?;
     }
-    if report.cases.iter().any(is_moving) {
+    if cases.iter().any(|case| is_moving(case)) {
         let line = "~: the fluid model did not settle within its step limit; this is its last value";
         writeln!(out, "{}", sentence(line, 2))?;
-    }
-    for case in &report.cases {
-        details(&mut out, case)?;
     }
     Ok(())
 }
@@ -121,11 +139,7 @@ fn row(case: &OptimumCase, axes: &IndexSet<&str>, with_since: bool) -> Vec<Strin
     };
     let moving = |cell: String| if is_moving(case) && cell != "-" { format!("~{cell}") } else { cell };
     let rest = [
-        match &case.claim {
-            Some(claim) => claim.standing.to_owned(),
-            None if case.flows == 0 => dash(),
-            None => "unknown".to_owned(),
-        },
+        case.claim.as_ref().map_or_else(|| "unknown".to_owned(), |claim| claim.standing.to_owned()),
         mbps(optimal("goodput_mean_bps")),
         mbps(optimal("goodput_p10_bps")),
         mbps(optimal("goodput_p90_bps")),
