@@ -21,7 +21,7 @@ from tresse.tuning import Tuning, tune
 from tresse.tuning.answer import Finalist
 from tresse.tuning.plan import read
 from tresse.tuning.points import Point, Setting
-from tresse.tuning.search import Trial, front
+from tresse.tuning.search import Trial, falls_behind, front
 
 PLAN: dict[str, Any] = {
     "experiment": SMALL,
@@ -125,7 +125,7 @@ def test_keys_that_make_no_difference_to_a_scheme_do_not_count(tmp_path: Path) -
     }
     found = tune(plan, out=tmp_path / "lia", progress=False)
     by_scheme = {name: [own for own in found.trials if own.values["scheme"] == name] for name in ("lia", "dctcp")}
-    assert len(by_scheme["lia"]) > 1, "or there is nothing to see"
+    assert len(by_scheme["lia"]) == 1, "a setting is tried once"
     assert all("fabric.mark" not in own.values for own in by_scheme["lia"])
     assert all("fabric.mark" in own.values for own in by_scheme["dctcp"])
     settings = {json.dumps([line["only"], line["set"]]) for line in lines(tmp_path / "lia")}
@@ -133,6 +133,51 @@ def test_keys_that_make_no_difference_to_a_scheme_do_not_count(tmp_path: Path) -
     assert sum("fabric.mark" not in text for text in settings) == 1
     counted = f"no difference: fabric.mark in {len(by_scheme['lia'])} of 8 trials"
     assert counted in str(found)
+
+
+def test_a_setting_is_tried_once_and_a_small_space_ends(tmp_path: Path) -> None:
+    plan = {
+        "experiment": SMALL,
+        "space": {"scheme": ["xmp", "dctcp"], "fabric.mark": ["5pkt", "20pkt"], "schemes.xmp.subflows": [1, 2]},
+        "objective": {"minimise": "fct_p99_s"},
+        "budget": {"trials": 20, "seeds": 1, "fresh": 2},
+    }
+    found = tune(plan, out=tmp_path / "all", progress=False)
+    keys = [own.setting.key() for own in found.trials]
+    assert len(keys) == len(set(keys)) == 6, "XMP: 2 marks by 2 subflows; DCTCP: 2 marks"
+    assert [own.number for own in found.trials] == list(range(6))
+    assert "the space has no more than these 6 settings" in str(found)
+
+
+def test_what_breaks_a_bound_competes_with_nobody() -> None:
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    plan = read({**PLAN, "budget": {**PLAN["budget"], "seeds": 4}})
+
+    def given_up(*trials: tuple[float, float]) -> list[bool]:
+        """Of trials with these FCTs and goodputs, one after another."""
+        study = optuna.create_study(pruner=optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=2))
+        said = []
+        for number, (fct, goodput) in enumerate(trials):
+            own = Trial(number, {}, Setting({}, {"n": number}))
+            own.points = [Point({"fct_p99_s": fct, "goodput_mean_bps": goodput}, None, "d", 0.1)]
+            said.append(falls_behind(plan, study.ask(), own, 1))
+        return said
+
+    good = [(1e-3, 5e8), (2e-3, 5e8), (3e-3, 5e8)]
+    broken = [(0.1e-3, 1e8)] * 4
+    assert given_up(*good) == [False, True, True]
+    assert given_up(*broken, *good) == [True] * 4 + given_up(*good), "whatever was broken before"
+
+
+def test_the_command_shows_the_search_again(tuning: Tuning) -> None:
+    def shown(*more: str) -> str:
+        words = [sys.executable, "-m", "tresse", "show", str(tuning.folder), *more]
+        return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+    assert shown() == f"{tuning}\n"
+    assert json.loads(shown("--json")) == tuning.to_dict()
 
 
 def test_again_computes_nothing_and_says_the_same(tuning: Tuning) -> None:

@@ -319,6 +319,7 @@ def _write(tuning: Tuning) -> None:
 
     folder = tuning.folder
     (folder / "tuning.json").write_text(json.dumps(tuning.to_dict(), indent=2) + "\n", encoding="utf-8")
+    (folder / "tuning.txt").write_text(f"{tuning}\n", encoding="utf-8")
     rows = []
     for own in tuning.trials:
         row = tuning._row(own)

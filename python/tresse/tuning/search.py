@@ -10,16 +10,21 @@ proposes the same settings, finds their results there, and continues where that 
 from __future__ import annotations
 
 import math
+import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tresse.tuning.plan import Plan
+from tresse.tuning.plan import Plan, Range
 from tresse.tuning.points import Point, Points, Setting
 
 _TOGETHER = 4
 """How many trials are proposed at a time on every machine: the result must not depend on the number of cores."""
+_REPEATS = 8
+"""How many proposals in a row may have been tried before; then a setting is drawn at random."""
+_DRAWS = 1000
+"""How many random settings in a row may have been tried before; then the space counts as searched."""
 
 
 @dataclass
@@ -90,19 +95,91 @@ def search(plan: Plan, points: Points, told: Callable[[int, int], None]) -> list
     pruner = optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=2)
     directions: Any = ["minimize" if objective.minimise else "maximize" for objective in plan.objectives]
     study = optuna.create_study(directions=directions, sampler=sampler, pruner=pruner)
+    new = _New(plan, points, study)
     trials: list[Trial] = []
     begin = time.monotonic()
     while len(trials) < plan.trials and not _late(plan, begin):
-        asked = [study.ask() for _ in range(min(_TOGETHER, plan.trials - len(trials)))]
-        own = [_trial(plan, points, trial) for trial in asked]
-        _climb(plan, points, list(zip(asked, own, strict=True)), prune=one)
-        for trial, mine in zip(asked, own, strict=True):
+        pairs = new.propose(min(_TOGETHER, plan.trials - len(trials)))
+        if not pairs:
+            break
+        _climb(plan, points, pairs, prune=one)
+        for trial, mine in pairs:
             _tell(optuna, study, plan, trial, mine)
-        trials += own
+        trials += [mine for _, mine in pairs]
         told(len(trials), plan.trials)
     if plan.screen:
         _confirm(plan, points, trials)
     return trials
+
+
+class _New:
+    """Proposes settings that were not tried before: a second time they would cost a trial and tell nothing new."""
+
+    def __init__(self, plan: Plan, points: Points, study: Any) -> None:
+        self._plan = plan
+        self._points = points
+        self._study = study
+        self._tried: set[str] = set()
+        self._random = random.Random(plan.seed)
+
+    def propose(self, most: int) -> list[tuple[Any, Trial]]:
+        """The next trials, with Optuna's; fewer than `most` if the space has no more."""
+        pairs: list[tuple[Any, Trial]] = []
+        while len(pairs) < most:
+            pair = self._asked() or self._drawn()
+            if pair is None:
+                break
+            pairs.append(pair)
+        return pairs
+
+    def _asked(self) -> tuple[Any, Trial] | None:
+        """What Optuna proposes; `None` if it only repeats itself."""
+        for _ in range(_REPEATS):
+            trial = self._study.ask()
+            own = _trial(self._plan, self._points, trial, len(self._tried))
+            if self._is_new(own):
+                return trial, own
+            self._forget(trial)
+        return None
+
+    def _drawn(self) -> tuple[Any, Trial] | None:
+        """A random setting; `None` if there seems to be no other."""
+        known: set[str] = set()
+        for _ in range(_DRAWS):
+            drawn = {key: self._draw(space) for key, space in sorted(self._plan.space.items())}
+            if (text := repr(drawn)) in known:
+                continue
+            known.add(text)
+            self._study.enqueue_trial(drawn)
+            trial = self._study.ask()
+            own = _trial(self._plan, self._points, trial, len(self._tried))
+            if self._is_new(own):
+                return trial, own
+            self._forget(trial)
+        return None
+
+    def _draw(self, space: Range | list[Any]) -> float:
+        """A value as Optuna has it: of a list, its place."""
+        if isinstance(space, list):
+            return self._random.randrange(len(space))
+        if space.log:
+            value = math.exp(self._random.uniform(math.log(space.low), math.log(space.high)))
+        else:
+            value = self._random.uniform(space.low, space.high)
+        return round(value) if space.whole else value
+
+    def _is_new(self, own: Trial) -> bool:
+        key = own.setting.key()
+        if key in self._tried:
+            return False
+        self._tried.add(key)
+        return True
+
+    def _forget(self, trial: Any) -> None:
+        """A failed trial is one that no sampler learns from."""
+        from optuna.trial import TrialState
+
+        self._study.tell(trial, state=TrialState.FAIL)
 
 
 def _confirm(plan: Plan, points: Points, trials: list[Trial]) -> None:
@@ -163,7 +240,8 @@ def _late(plan: Plan, begin: float) -> bool:
     return plan.seconds is not None and time.monotonic() - begin > plan.seconds
 
 
-def _trial(plan: Plan, points: Points, trial: Any) -> Trial:
+def _trial(plan: Plan, points: Points, trial: Any, number: int) -> Trial:
+    """The trial of this number, with the values that Optuna's has."""
     values: dict[str, Any] = {}
     only: dict[str, Any] = {}
     changed: dict[str, Any] = {}
@@ -183,7 +261,7 @@ def _trial(plan: Plan, points: Points, trial: Any) -> Trial:
     # What makes no difference is left out, so that trials which differ only in that are the same.
     for key in points.ignored(Setting(only, changed)):
         del values[key], changed[key]
-    own = Trial(trial.number, values, Setting(only, changed))
+    own = Trial(number, values, Setting(only, changed))
     if plan.screen:
         own.refused = points.beyond_rounds(own.setting)
         own.fidelity = "rounds" if own.refused is None else "packets"
@@ -191,7 +269,9 @@ def _trial(plan: Plan, points: Points, trial: Any) -> Trial:
 
 
 def _climb(plan: Plan, points: Points, pairs: list[tuple[Any, Trial]], *, prune: bool) -> None:
-    """Runs trials under 1, 2, 4 ... seeds; after each stage, the worse ones are given up."""
+    """Runs trials under 1, 2, 4 ... seeds; after each stage those that break a bound are given up, and of the others the
+    worse ones: those that break a bound do not count there.
+    """
     seeds = 1
     while pairs:
         _measure(points, [own for _, own in pairs], seeds)
@@ -200,18 +280,23 @@ def _climb(plan: Plan, points: Points, pairs: list[tuple[Any, Trial]], *, prune:
             if own.error is not None:
                 own.state = "failed"
                 continue
-            if prune:
-                objective = plan.objectives[0]
-                broken = any(bound.excess(own.mean(bound.metric)) > 0 for bound in plan.bounds)
-                worst = math.inf if objective.minimise else -math.inf
-                trial.report(worst if broken else own.mean(objective.metric), seeds)
-                if seeds < plan.seeds and trial.should_prune():
-                    own.state = "given-up"
-                    continue
+            if prune and seeds < plan.seeds and falls_behind(plan, trial, own, seeds):
+                own.state = "given-up"
+                continue
             going.append((trial, own))
         if seeds >= plan.seeds:
             return
         pairs, seeds = going, min(2 * seeds, plan.seeds)
+
+
+def falls_behind(plan: Plan, trial: Any, own: Trial, seeds: int) -> bool:
+    """Whether it breaks a bound, or is worse than others after as many seeds. Only what keeps the bounds is reported to
+    the pruner: it compares a trial with all that were.
+    """
+    if own.broken(plan) > 0:
+        return True
+    trial.report(own.mean(plan.objectives[0].metric), seeds)
+    return bool(trial.should_prune())
 
 
 def _tell(optuna: Any, study: Any, plan: Plan, trial: Any, own: Trial) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def text(found: Tuning) -> str:
     """The output of `tresse tune`."""
     lines = [*_counts(found), *_refused(found)]
-    lines += _no_difference(found)
+    lines += _no_difference(found) + _searched(found)
     fresh = found.plan.fresh
     lines += ["", f"under {fresh} seeds that the search has not seen, with 95 % intervals:", found.table(), ""]
     best = found.best
@@ -34,7 +34,7 @@ def text(found: Tuning) -> str:
             if "distance" in name
         ]
         lines += [f"no optimum: {best.no_optimum}"] if best.no_optimum else []
-    lines += [f"in {found.folder}: report.html, tuning.json, trials.parquet"]
+    lines += [f"in {found.folder}: report.html, tuning.json, trials.parquet", f"again: tresse show {found.folder}"]
     return "\n".join(lines)
 
 
@@ -70,3 +70,11 @@ def _no_difference(found: Tuning) -> list[str]:
     }
     told = [f"{key} in {count} of {len(found.trials)} trials" for key, count in own.items() if count]
     return [f"no difference: {', '.join(told)}"] if told else []
+
+
+def _searched(found: Tuning) -> list[str]:
+    """Whether there was nothing left to try."""
+    plan, tried = found.plan, len(found.trials)
+    if tried >= plan.trials or plan.seconds is not None:
+        return []
+    return [f"the space has no more than these {tried} settings"]
