@@ -38,7 +38,14 @@ def run(folder: Path) -> tresse.Run:
             "poisson": {"pattern": "poisson", "size": {"distribution": "websearch-hpcc"}, "load": 0.3, "flows": 60},
             "long": {"pattern": "permutation", "duration": "20ms"},
         },
-        "measure": {"links": True, "samples": "1ms"},
+        "measure": {
+            "links": True,
+            "samples": "1ms",
+            "slices": {
+                "small": {"size": "up to 100kB", "distance": "inter-pod"},
+                "early": {"starts": ["0s", "5ms"]},
+            },
+        },
     }
     return tresse.run(small, replications=2, out=folder / "figures", progress=False)
 
@@ -102,6 +109,26 @@ def test_a_cdf_is_that_of_the_flows(run: tresse.Run) -> None:
     at = np.searchsorted(x, wanted[5], side="right") - 1
     assert y[at] == pytest.approx(np.mean(wanted <= wanted[5]))
     assert axes.lines[2].get_color() == palette.look_at(schemes.PLACES["xmp-2"]).colour
+
+
+@pytest.mark.parametrize("name", ["small", "early"])
+def test_where_may_name_a_slice(run: tresse.Run, name: str) -> None:
+    where = {"slice": name, "pattern": "poisson", "mark": "10pkt", "scheme": "dctcp"}
+    case = run.case(scheme="dctcp", pattern="poisson", mark="10pkt")
+    figure: Any = run.plot.cdf("fct_s", where=where)
+    x, _ = figure.axes[0].lines[0].get_data()
+    # The same flows as the metrics of the slice, which the simulator has computed.
+    assert 0 < case.metrics[f"{name}.flows"] < case.metrics["flows"]
+    unit = 1e3 if "ms" in figure.axes[0].get_xlabel() else 1.0
+    assert max(x) / unit == pytest.approx(case.metrics[f"{name}.fct_max_s"])
+    bars: Any = run.plot.bars("fct_max_s", where=where)
+    heights = {patch.get_height() for patch in bars.axes[0].patches}
+    assert any(case.metrics[f"{name}.fct_max_s"] * unit == pytest.approx(own) for unit in (1, 1e3) for own in heights)
+    assert name in bars.axes[0].get_ylabel().lower()
+    with pytest.raises(tresse.TresseError, match="slice `smal` does not exist"):
+        run.plot.cdf("fct_s", where={"slice": "smal"})
+    with pytest.raises(tresse.TresseError, match="of all flows, not of a slice"):
+        run.plot.fabric(where={"slice": name})
 
 
 def test_what_by_does_not_name_has_a_panel_of_its_own(run: tresse.Run) -> None:

@@ -115,6 +115,25 @@ def test_two_runs_side_by_side(shift: tresse.Run) -> None:
     assert not compared["experiments"][0]["differences"]
 
 
+def test_a_run_prints_what_the_command_shows(shift: tresse.Run) -> None:
+    words = [sys.executable, "-m", "tresse", "show", str(shift.folder)]
+    shown = subprocess.run(words, capture_output=True, text=True, check=True)
+    text = str(shift)
+    assert text.startswith(shown.stdout.rstrip("\n"))
+    assert text.removeprefix(shown.stdout).split("\n") == shift.notes
+
+
+def test_the_optimum_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tresse import runs
+
+    told: list[tuple[float | None, str, str]] = []
+    monkeypatch.setattr(runs.Bar, "tell", lambda _, *own: told.append(own))
+    monkeypatch.setattr(runs, "_LOOK_S", 0.001)
+    tresse.optimum("xmp/fig4")
+    assert told, "it takes tenths of a second"
+    assert all(0 <= (share or 0) <= 1 and line.endswith(" cases") for share, _, line in told)
+
+
 def test_the_optimum_needs_no_run() -> None:
     report = tresse.optimum("xmp/fig4", only={"scheme": "beta-4"})
     assert report["experiment"] == "xmp/fig4"

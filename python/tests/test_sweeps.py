@@ -47,12 +47,42 @@ def test_a_dict_is_a_plan(tmp_path: Path) -> None:
     last = rows.row(5, named=True)
     assert last["digest"] == run.report_json["cases"][0]["digest"]
     assert last["goodput_mean_bps"] == run.cases[0].metrics["goodput_mean_bps"]
-    again = tresse.Sweep(tmp_path / "a")
+    again = tresse.open(tmp_path / "a")
+    assert isinstance(again, tresse.Sweep)
     assert again.results.to_polars().equals(rows)
     assert "6 points" in repr(again)
     assert len(str(again).split("\n")) > 6
     assert "20pkt" in str(again)
     assert "<table" in again._repr_html_()
+    shown = subprocess.run(
+        [sys.executable, "-m", "tresse", "show", str(tmp_path / "a")], capture_output=True, text=True, check=True
+    )
+    assert shown.stdout.rstrip("\n") == str(again), "what the command prints"
+
+
+def test_a_sweep_has_figures_of_its_metrics(tmp_path: Path) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    folder = tmp_path / "a"
+    own = tresse.sweep(PLAN, out=folder, progress=False)
+    for figure in (own.plot.axis("schemes.xmp.parameters.beta", "fct_p99_s"), own.plot.figure("fct_p99_s")):
+        # The key with the most values, and a panel for each value of the other one.
+        assert [axes.get_title("left") for axes in figure.axes] == ["mark 5pkt", "mark 20pkt"]
+        x, y = figure.axes[1].lines[0].get_data()
+        wanted = own.results.to_polars().filter(polars.col("fabric.mark") == "20pkt")
+        assert list(x) == wanted["schemes.xmp.parameters.beta"].to_list() == [2, 4, 6]
+        assert [own / 1e3 for own in y] == pytest.approx(wanted["fct_p99_s"].to_list())
+    with pytest.raises(tresse.TresseError, match="a sweep keeps metrics, and no flows") as caught:
+        own.plot.cdf("fct_s")
+    assert "a list of values makes a case of each" in str(caught.value)
+    pyplot.close("all")
+
+    def plot(metric: str) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, "-m", "tresse", "plot", str(folder), metric, "-o", str(tmp_path / "tail.pdf")]
+        return subprocess.run(words, capture_output=True, text=True, check=False)
+
+    assert plot("fct_p99_s").returncode == 0
+    assert (tmp_path / "tail.pdf").read_bytes().startswith(b"%PDF")
+    assert "no metric `fct_p95_s`; did you mean `fct_p99_s`?" in plot("fct_p95_s").stderr
 
 
 def test_the_command_killed_and_started_again_ends_with_the_same_bytes(tmp_path: Path) -> None:

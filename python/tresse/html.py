@@ -205,51 +205,6 @@ def cases_table(cases: Sequence[Case], metrics: Sequence[str]) -> str:
     )
 
 
-def text_table(cases: Sequence[Case], metrics: Sequence[str]) -> list[str]:
-    """The table of results as lines of text."""
-    table = _table_of(cases, metrics)
-    rows = [[f"{c.title}, {c.unit}" if c.unit else c.title for c in table]]
-    rows += [[c.write(case) for c in table] for case in cases]
-    wide = [max(len(row[i]) for row in rows) for i in range(len(table))]
-
-    def line(row: list[str]) -> str:
-        cells = [
-            own.rjust(width) if column.metric else own.ljust(width)
-            for own, width, column in zip(row, wide, table, strict=True)
-        ]
-        return "  ".join(cells).rstrip()
-
-    return [line(row) for row in rows]
-
-
-def run_text(run: Run) -> str:
-    """A run as text: its table of results, and what to know of it."""
-    lines = [repr(run).strip("<>")]
-    if run.cases:
-        lines += ["", *text_table(run.cases, columns(run))]
-    said = [_footnote(run.cases), *run.report_json.get("errors", []), *run.notes]
-    if run.claims:
-        said.insert(0, f"{sum(claim.holds is True for claim in run.claims)} of {len(run.claims)} claims hold")
-    return "\n".join([*lines, *(own for own in said if own)])
-
-
-def sweep_text(rows: Sequence[dict[str, Any]], summary: str) -> str:
-    """A sweep as text: a row for each case of each point that could be run, and its summary."""
-    from tresse.runs import case
-
-    keys = dict.fromkeys(key for row in rows for key in row["setting"])
-    last = [key.rsplit(".", 1)[-1] for key in keys]
-    short = {key: name if last.count(name) == 1 else key for key, name in zip(keys, last, strict=True)}
-    nothing: dict[str, Any] = {"by": {}, "published": {}, "optimum": {}, "no_optimum": None}
-    ran = [
-        case({**row, **nothing, "case": {short[key]: own for key, own in row["setting"].items()} | row["case"]})
-        for row in rows
-        if row["case"]
-    ]
-    table = [*text_table(ran, _shown(ran, ())), ""] if ran else []
-    return "\n".join([*table, summary.rstrip("\n")])
-
-
 def _columns_of(cases: Sequence[Case], metric: str) -> list[tuple[str, Write]]:
     """A metric, with the values to compare it with next to it."""
     scale = units.scale_of(metric, [case.metrics.get(metric) for case in cases])

@@ -57,15 +57,19 @@ class Bar:
 
     def show(self, share: float | None, hops: int, running: list[str]) -> None:
         """Shows the share done, 0 to 1 (None: unknown), the packet-hops, and what is running now."""
+        elapsed = self._bar.format_dict["elapsed"] if self._bar is not None else 0
+        speed = f"{hops / elapsed / 1e6:.1f} M packet-hops/s" if elapsed else ""
+        self.tell(share, f"{speed}  {', '.join(running)}", f"{hops / 1e6:.0f} million packet-hops so far")
+
+    def tell(self, share: float | None, beside: str, line: str) -> None:
+        """Shows the share done, with a text beside the bar, and another one in lines."""
         if self._lines is not None:
-            self._lines.show(share, f"{hops / 1e6:.0f} million packet-hops so far")
+            self._lines.show(share, line)
         if self._bar is None or self._bar.disable:
             return
         if share is not None:
             self._bar.n = round(100 * share, 1)
-        elapsed = self._bar.format_dict["elapsed"]
-        speed = f"{hops / elapsed / 1e6:.1f} M packet-hops/s" if elapsed else ""
-        self._bar.set_postfix_str(f"{speed}  {', '.join(running)}", refresh=False)
+        self._bar.set_postfix_str(beside, refresh=False)
         self._bar.refresh()
 
     def __enter__(self) -> Bar:

@@ -19,6 +19,7 @@ from tresse.progress import Bar
 
 if TYPE_CHECKING:
     from tresse.plot import Plots
+    from tresse.sweeps import Sweep
 
 _LOOK_S = 0.05
 _PATIENCE_S = 0.6
@@ -215,9 +216,7 @@ class Run:
         return f"<Run {self.name} {self.status}, {len(self.cases)} cases, in {self.folder}>"
 
     def __str__(self) -> str:
-        from tresse import html
-
-        return html.run_text(self)
+        return "\n".join([_native.shown(self.folder).rstrip("\n"), *self.notes])
 
     def _repr_html_(self) -> str:
         from tresse import html
@@ -329,8 +328,12 @@ def _wait(running: _native.Running, progress: bool) -> str:
     return report
 
 
-def open(folder: str | os.PathLike[str]) -> Run:  # noqa: A001 - tresse.open
-    """Reads a run back from its folder, even one in progress or one that was killed."""
+def open(folder: str | os.PathLike[str]) -> Run | Sweep:  # noqa: A001 - tresse.open
+    """Reads a run back from its folder, even one in progress or one that was killed; or a sweep."""
+    if _native.is_sweep(folder):
+        from tresse.sweeps import Sweep
+
+        return Sweep(folder)
     return Run(folder)
 
 
@@ -350,7 +353,16 @@ def optimum(
     set: Settings | None = None,  # noqa: A002 - as the command has it
     profile: Profile = "quick",
     seed: int = 1,
+    progress: bool = True,
 ) -> dict[str, Any]:
-    """The optimum of an experiment's flows without a simulation: the output of `tresse optimum --json`."""
-    computed: dict[str, Any] = json.loads(_native.optimum(chosen(experiment, profile, only, set), str(seed)))
+    """The optimum of an experiment's flows without a simulation: the output of `tresse optimum --json`.
+
+    `progress`: shows a bar.
+    """
+    computing = _native.Optimum(chosen(experiment, profile, only, set), str(seed))
+    with Bar("optimum", shown=progress) as bar:
+        while (report := computing.wait(_LOOK_S)) is None:
+            done, of = computing.standing()
+            bar.tell(done / of if of else None, f"  {done} of {of} cases", f"{done} of {of} cases")
+    computed: dict[str, Any] = json.loads(report)
     return computed

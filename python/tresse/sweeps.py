@@ -6,8 +6,9 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tresse import _native, tables
 from tresse.designs import draw
@@ -15,6 +16,10 @@ from tresse.errors import TresseError
 from tresse.experiments import toml
 from tresse.keys import plain
 from tresse.progress import Lines
+from tresse.runs import Cases, case
+
+if TYPE_CHECKING:
+    from tresse.plot import Plots
 
 PlanLike: TypeAlias = str | os.PathLike[str] | Mapping[str, Any]
 """The file of a plan, or a dict of its tables."""
@@ -23,7 +28,7 @@ _LOOK_S = 0.2
 
 
 class Sweep:
-    """The results of a sweep. `tresse.sweep` makes one; `Sweep(folder)` reads one back."""
+    """The results of a sweep. `tresse.sweep` makes one; `tresse.open` reads one back."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
@@ -50,10 +55,50 @@ class Sweep:
         failed = f", {self.failed} failed" if self.failed else ""
         return f"<sweep {self.folder}: {self.points} points{failed}>"
 
-    def __str__(self) -> str:
-        from tresse import html
+    @cached_property
+    def cases(self) -> Cases:
+        """The cases of the points that could be run. Their axes are the sweep's keys, and those of the experiment."""
+        return Cases(case(own) for own in self.report_json["cases"])
 
-        return html.sweep_text(json.loads(_native.sweep_rows(self.folder)), self._text)
+    @cached_property
+    def report_json(self) -> dict[str, Any]:
+        """Its `cases` in the form of `Run.report_json`."""
+        nothing: dict[str, Any] = {"by": {}, "published": {}, "optimum": {}, "no_optimum": None, "seeds": []}
+        named = [{self.keys[key]: own for key, own in row["setting"].items()} for row in self._rows]
+        cases = [{**row, **nothing, "case": own | row["case"]} for own, row in zip(named, self._rows, strict=True)]
+        return {"cases": cases}
+
+    @cached_property
+    def keys(self) -> dict[str, str]:
+        """The keys of its designs, and the axes that they are in `cases`: the ends of their names."""
+        keys = dict.fromkeys(key for row in self._rows for key in row["setting"])
+        last = [key.rsplit(".", 1)[-1] for key in keys]
+        return {key: name if last.count(name) == 1 else key for key, name in zip(keys, last, strict=True)}
+
+    @cached_property
+    def _rows(self) -> list[dict[str, Any]]:
+        """A row for each case of each point that could be run."""
+        return [row for row in json.loads(_native.sweep_rows(self.folder)) if row["case"]]
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """As `Run.declared`: a sweep has no figures of its own."""
+        return {"figures": [], "published": []}
+
+    @property
+    def plot(self) -> Plots:
+        """Figures of its metrics, drawn with matplotlib: `figure(metric)`, `axis(key, metric)` and `bars(metric)`."""
+        from tresse.plot import Plots
+
+        return Plots(self)
+
+    def table(self, name: str) -> tables.Table:
+        """A table of a run, which a sweep does not have."""
+        hint = "run the experiment with `set` for such a figure: a list of values makes a case of each"
+        raise TresseError(f"{self.folder}: a sweep keeps metrics, and no {name}", file=str(self.folder), hint=hint)
+
+    def __str__(self) -> str:
+        return _native.shown(self.folder).rstrip("\n")
 
     def _repr_html_(self) -> str:
         return self.results._repr_html_()

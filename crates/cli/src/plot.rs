@@ -1,4 +1,4 @@
-//! `tresse plot`: a figure of a run as a file for a paper. The Python package draws it.
+//! `tresse plot`: a figure of a run or a sweep as a file for a paper. The Python package draws it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,11 @@ use tresse_workbench::{Failure, plot};
 use crate::ended::Ended;
 use crate::python;
 
-/// Draw a figure of a run for a paper: PDF, SVG or PNG
+/// Draw a figure of a run or a sweep for a paper: PDF, SVG or PNG
 ///
 /// FIGURE is the id of a figure that the experiment declares in `[[figures]]` (`tresse explain
-/// figures`), such as fig8; the page of the run shows the same ones. The file's name says what it
+/// figures`), such as fig8; the page of the run shows the same ones. Of a sweep it is a metric, such
+/// as fct_p99_s, against the key with the most values: other keys have panels. The file's name says what it
 /// becomes: .pdf has its fonts embedded as TrueType, .svg keeps its words as text, .png has 300
 /// dots per inch. It is as wide as a column or as the text of a two-column page, with letters of
 /// 8 points: include it as it is, without scaling. An existing file is replaced.
@@ -24,12 +25,13 @@ use crate::python;
 ///   tresse plot runs/xmp-table1-1 fig8 -o fig8.pdf --width text    # across both columns
 ///   tresse plot runs/mine-1 rates -o rates.svg
 ///   tresse plot runs/mine-1 rates -o - > rates.pdf                 # PDF on stdout
+///   tresse plot sweeps/mine-1 fct_p99_s -o tail.pdf
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// The folder of the run
+    /// The folder of the run or the sweep
     run: PathBuf,
-    /// The id of the figure
+    /// The id of the figure; of a sweep, a metric
     figure: String,
     /// The file, which ends in .pdf, .svg or .png; `-` is PDF on stdout
     #[arg(short, long, value_name = "FILE")]

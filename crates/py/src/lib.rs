@@ -6,10 +6,12 @@
 mod controllers;
 mod env;
 mod errors;
+mod optimum;
 mod requests;
 mod running;
 mod sweeps;
 mod tables;
+mod told;
 
 use std::path::PathBuf;
 
@@ -18,7 +20,7 @@ use tresse_experiment::diagnostic::known;
 use tresse_workbench::catalogue::{self, Kind};
 use tresse_workbench::own_code::OwnCode;
 use tresse_workbench::topology::Network;
-use tresse_workbench::{Failure, json, optimum as optima};
+use tresse_workbench::{Failure, json};
 
 #[pymodule]
 mod _native {
@@ -27,15 +29,17 @@ mod _native {
     #[pymodule_export]
     use crate::env::{Environment, reset_all, step_all};
     #[pymodule_export]
+    use crate::optimum::Optimum;
+    #[pymodule_export]
     use crate::running::Running;
     #[pymodule_export]
-    use crate::sweeps::{Sweep, merge, run_point, sweep_head, sweep_rows};
+    use crate::sweeps::{Sweep, is_sweep, merge, run_point, sweep_head, sweep_rows};
     #[pymodule_export]
     use crate::tables::{figures, head, meanings, networks, table, write_page};
     #[pymodule_export]
     use crate::{
-        beyond_rounds, check, command, compare, explain, ignored, names, optimum, parts, schema,
-        shown_metrics, topology, versions,
+        beyond_rounds, check, command, compare, explain, ignored, names, parts, schema, shown, shown_metrics,
+        topology, versions,
     };
 }
 
@@ -56,6 +60,12 @@ fn versions() -> (&'static str, u32) {
 #[pyfunction]
 fn schema() -> String {
     tresse_workbench::schema()
+}
+
+/// What `tresse show` prints of the run or sweep in a folder.
+#[pyfunction]
+fn shown(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
+    py.detach(|| tresse::shown(&folder)).map_err(|own| errors::error(py, own))
 }
 
 /// The metrics that tables of results show, in their order, each with the kind of cases that it is shown for.
@@ -151,15 +161,4 @@ fn beyond_rounds(
         Ok(tresse_workbench::cases::beyond_rounds(&plan))
     });
     beyond.map_err(|own| errors::error(py, own))
-}
-
-/// The optimum of these cases, as JSON.
-#[pyfunction]
-fn optimum(py: Python<'_>, cases: requests::Cases, seed: &str) -> PyResult<String> {
-    let report = py.detach(|| {
-        let (cases, seed) = (cases.cases()?, requests::seed(seed)?);
-        let request = optima::Request { cases, own: OwnCode::default(), seed };
-        optima::optimum(&request, &mut |_| (), &|_| ())
-    });
-    report.map(|own| json::pretty(&own)).map_err(|own| errors::error(py, own))
 }

@@ -1,12 +1,8 @@
 //! A run in progress.
 
-use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
 
 use pyo3::prelude::*;
 use tresse_lab::Watch;
@@ -15,13 +11,13 @@ use tresse_workbench::Failure;
 
 use crate::errors::error;
 use crate::requests::{Cases, How};
+use crate::told::Told;
 
 /// A run on its own threads.
 #[pyclass(frozen)]
 pub struct Running {
     watch: Arc<Watch>,
-    /// `None` once it has reported.
-    told: Mutex<Option<Receiver<Result<Report, Failure>>>>,
+    told: Told<Report>,
     /// The command's output on stderr before it runs.
     #[pyo3(get)]
     notes: Vec<String>,
@@ -34,34 +30,13 @@ impl Running {
     fn new(py: Python<'_>, cases: Cases, how: How) -> PyResult<Self> {
         let prepared = py.detach(|| how.request(cases)?.prepare()).map_err(|own| error(py, own))?;
         let (watch, notes) = (Arc::clone(&prepared.watch), prepared.notes.clone());
-        let (tell, told) = mpsc::channel();
-        thread::spawn(move || {
-            // The panic message is on stderr.
-            let report = panic::catch_unwind(AssertUnwindSafe(|| prepared.run()));
-            let report =
-                report.unwrap_or_else(|_| Err(Failure::Input("the run panicked: see stderr".to_owned())));
-            let _ = tell.send(report); // nobody listens any more if it was abandoned
-        });
-        Ok(Self { watch, told: Mutex::new(Some(told)), notes })
+        Ok(Self { watch, told: Told::start("the run", move || prepared.run()), notes })
     }
 
     /// Waits this many seconds for the end. Returns the output of `tresse run --json`, and whether it is
     /// complete; `None` if it is still running.
     fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<String>> {
-        let patience = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-        let report = py.detach(|| {
-            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(receiver) = &*told else { return Some(Err(Failure::Interrupted)) };
-            match receiver.recv_timeout(patience) {
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => unreachable!("it tells before it ends"),
-                Ok(report) => {
-                    *told = None;
-                    Some(report)
-                }
-            }
-        });
-        let report = report.transpose().map_err(|own| error(py, own))?;
+        let report = self.told.wait(py, seconds)?;
         Ok(report.map(|report| serde_json::to_string(&report).expect("plain data")))
     }
 

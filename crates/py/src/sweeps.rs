@@ -168,6 +168,12 @@ pub fn merge(py: Python<'_>, folder: PathBuf) -> PyResult<()> {
     py.detach(|| tresse_sweep::merge(&folder)).map(drop).map_err(|own| wrong(py, own))
 }
 
+/// Whether there is a sweep in `folder`.
+#[pyfunction]
+pub fn is_sweep(folder: PathBuf) -> bool {
+    sweep::is_sweep(&folder)
+}
+
 /// The points of the sweep in `folder`, those that failed, and the command's output about them, as text and
 /// as JSON.
 #[pyfunction]

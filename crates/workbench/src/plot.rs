@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use indexmap::IndexSet;
 use serde::Serialize;
 use tresse_experiment::diagnostic::known;
 use tresse_report::figures::Figure;
 use tresse_report::head::PublishedHead;
 use tresse_results::Finished;
+use tresse_sweep::{is_sweep, rows};
 
 use crate::failure::Failure;
 use crate::{OWNERS, page};
@@ -31,11 +33,17 @@ pub fn declared(folder: &Path) -> Result<Declared, Failure> {
     Ok(Declared { figures: tresse_report::run::figures(&run)?, published })
 }
 
-/// Checks that the run in `folder` has a figure of this name.
+/// Checks that the run in `folder` has a figure of this name, or the sweep a metric.
 ///
 /// # Errors
 /// If it has none, with those that it has.
 pub fn figure(folder: &Path, name: &str) -> Result<(), Failure> {
+    if is_sweep(folder) {
+        let rows = rows(folder)?;
+        let metrics: IndexSet<&String> = rows.iter().flat_map(|row| row.metrics.keys()).collect();
+        return known("metric", name, metrics)
+            .map_err(|wrong| Failure::Input(format!("{}: {wrong}", folder.display())));
+    }
     let run = Finished::read(folder, OWNERS)?;
     let figures = tresse_report::run::figures(&run)?;
     if figures.is_empty() {

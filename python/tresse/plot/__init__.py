@@ -12,7 +12,7 @@ dashes and markers are those of the run's page: a scheme looks the same in every
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tresse.plot.errors import matplotlib, pyarrow
 from tresse.plot.style import Preset, drawing, style
@@ -23,22 +23,25 @@ if TYPE_CHECKING:
 
     from tresse.plot.cases import By, Where
     from tresse.runs import Run
+    from tresse.sweeps import Sweep
 
 __all__ = ["Plots", "Preset", "style"]
 
 
 class Plots:
-    """The figures of a run. They have these arguments in common:
+    """The figures of a run or a sweep. They have these arguments in common:
 
     `by`: the property whose values get a colour each: an axis of the cases ("scheme", with its number of subflows,
     "pattern", "mark" …), a division of a case ("group", "distance", "size", "layer"), or several of these. An axis that
     `by` does not name gets a panel for each of its values.
-    `where`: which cases and parts to show, such as `{"pattern": "random", "scheme": ["xmp", "dctcp"]}`.
+    `where`: which cases and parts to show, such as `{"pattern": "random", "scheme": ["xmp", "dctcp"]}`. `{"slice":
+    "small-web"}` are the flows of a slice that `[measure.slices]` defines.
     `ax`: your own axes to draw on, if there is only one panel.
     """
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
+    def __init__(self, run: Run | Sweep) -> None:
+        # What a sweep lacks is an error of its own.
+        self._run = cast("Run", run)
         matplotlib()
 
     @property
@@ -49,7 +52,8 @@ class Plots:
         return {name: str(own["title"]) for name, own in declared(self._run).items()}
 
     def figure(self, name: str, *, smooth: float = 0.0) -> Figure:
-        """A figure that the experiment declares in `[[figures]]`, by its id, as on the page of the run.
+        """A figure that the experiment declares in `[[figures]]`, by its id, as on the page of the run; of a sweep, a
+        metric against the key with the most values.
 
         `smooth`: for lines over time, the share of the time over which they are averaged, such as 0.03; the samples are
         thin behind them.
@@ -58,7 +62,12 @@ class Plots:
         ...     run.plot.figure("fig8").savefig("fig8.pdf")
         """
         from tresse.plot.declared import figure
+        from tresse.plot.swept import swept
+        from tresse.sweeps import Sweep
 
+        if isinstance(self._run, Sweep):
+            with drawing():
+                return swept(self._run, name)
         pyarrow()
         with drawing():
             return figure(self._run, name, smooth)

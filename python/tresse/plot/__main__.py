@@ -9,7 +9,8 @@ from pathlib import Path
 from tresse.errors import TresseError
 from tresse.plot import style
 from tresse.plot.errors import matplotlib
-from tresse.runs import Run
+from tresse.runs import Run, open  # noqa: A004 - tresse.open
+from tresse.sweeps import Sweep
 
 _PRESETS = {"column": "one-column", "text": "two-columns"}
 
@@ -24,7 +25,7 @@ def main() -> int:
     parser.add_argument("--width", default="column", choices=_PRESETS)
     args = parser.parse_args()
     try:
-        save(Run(args.run), args.figure, args.output, args.format, args.width)
+        save(open(args.run), args.figure, args.output, args.format, args.width)
     except TresseError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
@@ -36,8 +37,8 @@ def main() -> int:
     return 0
 
 
-def save(run: Run, name: str, output: str, form: str, width: str = "column") -> None:
-    """Writes a figure that the experiment declares as a file of this form; `-` is stdout.
+def save(run: Run | Sweep, name: str, output: str, form: str, width: str = "column") -> None:
+    """Writes a figure that the experiment declares, or a metric of a sweep, as a file of this form; `-` is stdout.
 
     Nothing in it depends on the time: the same figure has the same bytes.
     """

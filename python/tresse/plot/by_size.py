@@ -27,7 +27,7 @@ _FEW = 100
 def fct_slowdown(run: Run, percentiles: tuple[float, float], by: By, where: Where | None, ax: Axes | None) -> Figure:
     """See `Plots.fct_slowdown`."""
     quantity, columns = rows.quantity(run, "slowdown_ratio")
-    chosen = choose(run, by, where)
+    chosen = choose(run, by, where, sliced=True)
     values, sizes = quantity.values(columns), columns.number("size_bytes")
     found = []
     for own in rows.series(columns, chosen):

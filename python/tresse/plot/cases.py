@@ -37,6 +37,15 @@ _UNITS = {
 
 
 @dataclass(frozen=True)
+class Slice:
+    """A slice of `[measure.slices]`."""
+
+    name: str
+    of: Mapping[str, Any]
+    """What it keeps: `group`, `size`, `distance`, `starts`."""
+
+
+@dataclass(frozen=True)
 class Chosen:
     """The cases of a figure."""
 
@@ -51,6 +60,8 @@ class Chosen:
     """By division of a case, the wanted parts."""
     listed: dict[str, list[str]]
     """By axis, the values that `where` lists, in its order."""
+    slice: Slice | None = None
+    """The slice of the flows that the figure is of; `None` if it is of all."""
 
     @property
     def divisions(self) -> tuple[str, ...]:
@@ -104,11 +115,13 @@ def choose(
     beside: Sequence[str] = (),
     panels: Sequence[str] = (),
     apart: bool = True,
+    sliced: bool = False,
 ) -> Chosen:
     """The cases that `where` selects.
 
     Each value of `by` has a colour, each value of `beside` a place, and each value of `panels` a panel. `apart`: so has each
-    value of the other axes in which cases differ that would be mixed otherwise.
+    value of the other axes in which cases differ that would be mixed otherwise. `sliced`: whether the figure can be of a
+    slice.
     """
     if not run.cases:
         raise TresseError(f"no case of {run.folder} is complete yet")
@@ -120,7 +133,11 @@ def choose(
     cases: list[Case] = run.cases
     parts: dict[str, list[str]] = {}
     listed: dict[str, list[str]] = {}
+    part_of = None
     for name, wanted in (where or {}).items():
+        if name == "slice":
+            part_of = _slice(run, wanted, sliced=sliced)
+            continue
         own = resolved(name, known)
         values = [text(value) for value in ([wanted] if _single(wanted) else wanted)]
         if own in DIVISIONS:
@@ -139,7 +156,22 @@ def choose(
         unnamed.remove("subflows")
         if "scheme" not in (*dimensions, *unnamed):
             unnamed.insert(0, "scheme")
-    return Chosen(cases, named, other, (*wished, *unnamed), parts, listed)
+    return Chosen(cases, named, other, (*wished, *unnamed), parts, listed, part_of)
+
+
+def _slice(run: Run, name: object, *, sliced: bool) -> Slice:
+    """The slice of this name."""
+    if not sliced:
+        raise TresseError("this figure is of all flows, not of a slice", hint="leave `slice` out of `where`")
+    known = run.experiment.get("measure", {}).get("slices", {})
+    if not known:
+        hint = "`[measure.slices]` defines them: `tresse explain slices`"
+        raise TresseError(f"{run.folder}: its experiment defines no slices", hint=hint)
+    if not isinstance(name, str):
+        raise TresseError(f"`slice` is the name of one slice, not {name!r}", hint=f"there are {', '.join(known)}")
+    if name not in known:
+        raise unknown(name, known, "slice")
+    return Slice(name, known[name])
 
 
 def _mixed(cases: Sequence[Case], dimensions: Sequence[str]) -> list[str]:

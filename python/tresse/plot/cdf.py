@@ -27,7 +27,7 @@ _PERCENTILES = (1, 5, 10, 25, 50, 75, 90, 95, 99)
 
 def cdf(run: Run, name: str, by: By, where: Where | None, ax: Axes | None) -> Figure:
     """See `Plots.cdf`."""
-    return curves(run, name, choose(run, by, where), draw.PLAIN, ax)
+    return curves(run, name, choose(run, by, where, sliced=True), draw.PLAIN, ax)
 
 
 def curves(run: Run, name: str, chosen: Chosen, wish: draw.Wish, ax: Axes | None = None) -> Figure:

@@ -90,7 +90,13 @@ def _number(text: str) -> float:
 
 def against(run: Run, axis: str, metric: str, by: By, where: Where | None, log: bool | None, ax: Axes | None) -> Figure:
     """See `Plots.axis`."""
-    return lines(run, choose(run, by, where, beside=[axis]), metric, draw.Wish(log_x=log), ax)
+    chosen = choose(run, by, where, beside=[axis], sliced=True)
+    return lines(run, chosen, _of_slice(chosen, metric), draw.Wish(log_x=log), ax)
+
+
+def _of_slice(chosen: Chosen, metric: str) -> str:
+    """The name that a metric has of the slice that is shown, if there is one."""
+    return metric if chosen.slice is None else f"{chosen.slice.name}.{metric}"
 
 
 def lines(run: Run, chosen: Chosen, metric: str, wish: draw.Wish, ax: Axes | None = None) -> Figure:
@@ -170,10 +176,10 @@ def _ticks(axes: Axes, place: dict[str, float], log: bool) -> None:
 
 def bars(run: Run, metric: str, x: str | None, by: By, where: Where | None, ax: Axes | None) -> Figure:
     """See `Plots.bars`."""
-    chosen = choose(run, by, where, beside=[] if x is None else [x])
+    chosen = choose(run, by, where, beside=[] if x is None else [x], sliced=True)
     if x is None and chosen.panels:
-        chosen = choose(run, by, where, beside=[chosen.panels[0]])
-    return columns(run, chosen, metric, draw.PLAIN, ax)
+        chosen = choose(run, by, where, beside=[chosen.panels[0]], sliced=True)
+    return columns(run, chosen, _of_slice(chosen, metric), draw.PLAIN, ax)
 
 
 def columns(run: Run, chosen: Chosen, metric: str, wish: draw.Wish, ax: Axes | None = None) -> Figure:

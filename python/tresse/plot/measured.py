@@ -30,6 +30,8 @@ class Measured:
 def measured(run: Run, chosen: Chosen) -> Iterator[tuple[Case, Measured]]:
     """Each case, and its wanted parts; the whole case if the figure divides it by nothing."""
     asked = chosen.divisions
+    if chosen.slice is not None and asked:
+        raise TresseError(f"the results have no metrics of a slice by {' and '.join(asked)}")
     if "subflow" in asked and "window" not in asked:
         raise TresseError("the results have metrics by subflow only in windows of time")
     in_time = "window" in asked and all(name in (*IN_TIME, "group") for name in asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tresse.plot.cases import Chosen, Panel, axes_of, text
+from tresse.errors import TresseError
+from tresse.plot.cases import Chosen, Panel, Slice, axes_of, magnitude, text
 from tresse.plot.errors import pyarrow, unknown
 from tresse.plot.stats import Numbers
 
@@ -206,6 +208,8 @@ class Series:
 def series(columns: Columns, chosen: Chosen) -> list[Series]:
     """The rows of each panel, series and place, in the order of the cases and parts."""
     case_of = columns.case_of(chosen.cases)
+    if chosen.slice is not None:
+        case_of = np.where(_in_slice(columns, chosen.slice), case_of, -1)
     divided = [(name, *_division(columns, name, chosen.parts.get(name))) for name in chosen.divisions]
     found: dict[tuple[Panel, str, str], Any] = {}
     for place, case in enumerate(chosen.cases):
@@ -221,6 +225,44 @@ def series(columns: Columns, chosen: Chosen) -> list[Series]:
             key = (chosen.panel(case, part), chosen.series(case, part), x)
             found[key] = found[key] | mask if key in found else mask
     return [Series(panel, name, x, mask) for (panel, name, x), mask in found.items()]
+
+
+def _in_slice(columns: Columns, own: Slice) -> NDArray[np.bool_]:
+    """The flows that a slice keeps."""
+    if columns.name != "flows":
+        raise TresseError(f"a slice is of flows, and {columns.name} has none", hint="leave `slice` out of `where`")
+    mask = np.ones(columns.rows, dtype=bool)
+    for division in ("group", "distance"):
+        if division in own.of:
+            places, words = columns.parts(division)
+            mask &= places == (words.index(own.of[division]) if own.of[division] in words else -1)
+    if "size" in own.of:
+        low, high = _bytes_of(own.of["size"])
+        sizes = columns.number("size_bytes")
+        mask &= (sizes > low) & (sizes <= high)
+    if "starts" in own.of:
+        first, end = (SECOND * _quantity(text) for text in own.of["starts"])
+        starts = columns.number("start_ps")
+        mask &= (starts >= first) & (starts < end)
+    return mask
+
+
+def _bytes_of(sizes: str) -> tuple[float, float]:
+    """The bounds of `up to 100kB`, `10kB to 1MB` or `above 1MB`, bytes."""
+    if sizes.startswith("up to "):
+        return 0.0, _quantity(sizes.removeprefix("up to "))
+    if sizes.startswith("above "):
+        return _quantity(sizes.removeprefix("above ")), math.inf
+    low, high = sizes.split(" to ")
+    return _quantity(low), _quantity(high)
+
+
+def _quantity(text: str) -> float:
+    """The number of a text such as `100kB` or `5ms`, in bytes or seconds."""
+    number = magnitude(text.strip())
+    if number is None:
+        raise TresseError(f"{text!r} is not a size or a time")
+    return number
 
 
 def _division(columns: Columns, name: str, wanted: list[str] | None) -> tuple[Places, list[str]]:
