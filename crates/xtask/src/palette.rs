@@ -56,35 +56,52 @@ fn drawn<'a>(cases: impl Iterator<Item = (&'a str, Option<u32>)>) -> Vec<String>
     (0..NUMBERS).flat_map(labels).collect()
 }
 
-/// A place for each scheme of these experiments. Schemes of an experiment differ. Of the colours that this leaves, a
-/// scheme gets the one that its papers have used least, so that few schemes of a paper look alike.
+/// Of a scheme: the schemes beside it in experiments, those of them in experiments for which there are colours enough,
+/// and its papers.
+#[derive(Debug, Default)]
+struct Around<'a> {
+    beside: BTreeSet<&'a str>,
+    close: BTreeSet<&'a str>,
+    papers: BTreeSet<&'a str>,
+}
+
+/// A place for each scheme of these experiments. Schemes of an experiment differ; in colour, if there are enough for it.
+/// Of the colours that this leaves, a scheme gets the one that its papers have used least, so that few schemes of a
+/// paper look alike.
 fn places(experiments: &[(&str, Vec<String>)]) -> Vec<Place> {
-    let mut of: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<&str>)> = BTreeMap::new();
+    let mut of: BTreeMap<&str, Around> = BTreeMap::new();
     let mut schemes: Vec<&str> = Vec::new();
     for (name, own) in experiments {
         for scheme in own {
             if !of.contains_key(&**scheme) {
                 schemes.push(scheme);
             }
-            let (beside, papers) = of.entry(scheme).or_default();
-            beside.extend(own.iter().map(|other| &**other));
-            papers.insert(name.split('/').next().unwrap_or_default());
+            let around = of.entry(scheme).or_default();
+            around.beside.extend(own.iter().map(|other| &**other));
+            let few = if own.len() <= COLOURS { &own[..] } else { &[] };
+            around.close.extend(few.iter().map(|other| &**other));
+            around.papers.insert(name.split('/').next().unwrap_or_default());
         }
     }
     // Those that most papers have choose first: the first colours are the easiest to tell apart.
-    schemes.sort_by_key(|scheme| Reverse(of[scheme].1.len()));
+    schemes.sort_by_key(|scheme| Reverse(of[scheme].papers.len()));
     let mut found: Vec<(&str, usize)> = Vec::new();
     for scheme in schemes {
-        let (beside, papers) = &of[scheme];
-        let taken: BTreeSet<usize> =
-            found.iter().filter(|(other, _)| beside.contains(other)).map(|(_, place)| *place).collect();
+        let Around { beside, close, papers } = &of[scheme];
+        let places_of = |others: &BTreeSet<&str>| -> BTreeSet<usize> {
+            found.iter().filter(|(other, _)| others.contains(other)).map(|(_, place)| *place).collect()
+        };
+        let taken = places_of(beside);
+        let colours: BTreeSet<usize> = places_of(close).into_iter().map(|place| place % COLOURS).collect();
         let alike = |place: usize| {
             let same = found.iter().filter(|(_, own)| *own == place);
-            same.filter(|(other, _)| !papers.is_disjoint(&of[other].1)).count()
+            same.filter(|(other, _)| !papers.is_disjoint(&of[other].papers)).count()
         };
-        let free = (0..COLOURS).filter(|place| !taken.contains(place)).min_by_key(|place| alike(*place));
-        let later = || (COLOURS..).find(|place| !taken.contains(place)).expect("there is no last one");
-        found.push((scheme, free.unwrap_or_else(later)));
+        let differs = |place: &usize| !taken.contains(place) && !colours.contains(&(place % COLOURS));
+        let free = (0..COLOURS).filter(differs).min_by_key(|place| alike(*place));
+        let later = || (COLOURS..COLOURS * COLOURS).find(differs);
+        let last = || (COLOURS..).find(|place| !taken.contains(place)).expect("there is no last one");
+        found.push((scheme, free.or_else(later).unwrap_or_else(last)));
     }
     found.into_iter().map(|(scheme, place)| (scheme.to_owned(), place)).collect()
 }
@@ -145,10 +162,25 @@ mod tests {
     }
 
     #[test]
+    fn few_schemes_differ_in_colour_even_if_another_experiment_has_many() {
+        let names: Vec<String> = (0..10).map(|i| format!("s-{i}")).collect();
+        let few = ["s-0", "s-8", "s-9"];
+        let places = places(&[("a/1", names), experiment("a/2", &few)]);
+        let place = |name: &str| places.iter().find(|(own, _)| own == name).expect("it has one").1;
+        let colours: BTreeSet<usize> = few.iter().map(|name| place(name) % COLOURS).collect();
+        assert_eq!(colours.len(), 3, "{places:?}");
+        assert_eq!(places.iter().map(|(_, place)| place).collect::<BTreeSet<_>>().len(), 10, "{places:?}");
+    }
+
+    #[test]
     fn every_built_in_experiment_has_a_place_for_each_scheme() {
         let places = built_in().expect("they are right");
         let names: BTreeSet<&str> = places.iter().map(|(name, _)| &**name).collect();
         assert_eq!(names.len(), places.len());
         assert!(["dctcp-1", "xmp-2", "xmp-4"].iter().all(|name| names.contains(name)), "{names:?}");
+        let planes = ["nscc-reps-1", "nscc-bitmap-1", "nscc-mrc-1", "xmp-8", "lia-8"]; // of today/planes
+        let colours =
+            places.iter().filter(|(name, _)| planes.contains(&&**name)).map(|(_, place)| place % COLOURS);
+        assert_eq!(colours.collect::<BTreeSet<_>>().len(), planes.len(), "{places:?}");
     }
 }

@@ -33,25 +33,33 @@ export function styleAt(place: number): Style {
 }
 
 /**
- * The place of each name of a list, as in `python/tresse/plot/palette.py`: schemes of the built-in experiments have
- * their own ones, so that they look the same in all figures; other names have the first ones that are free.
+ * The place of each name of a list, as in `python/tresse/plot/palette.py`. Schemes of the built-in experiments have
+ * their own ones, so that they look the same in all figures, as long as no other of the list has the same colour. The
+ * others have the first ones that are free: colours repeat, with other markers, only if there are more names than
+ * colours.
  */
 export function placesOf(names: Iterable<string>): Map<string, number> {
   const places = new Map<string, number>();
   const taken = new Set<number>();
+  const colours = new Set<number>();
+  const take = (name: string, place: number) => {
+    places.set(name, place);
+    taken.add(place);
+    colours.add(place % COLOURS);
+  };
   const all = [...new Set(names)];
   for (const name of all) {
     const own = ownPlace(name);
-    if (own === undefined || taken.has(own)) continue;
-    places.set(name, own);
-    taken.add(own);
+    if (own !== undefined && !colours.has(own % COLOURS)) take(name, own);
   }
-  let free = 0;
   for (const name of all) {
     if (places.has(name)) continue;
-    while (taken.has(free)) free++;
-    places.set(name, free);
-    taken.add(free);
+    const own = ownPlace(name);
+    let place = 0;
+    if (colours.size < COLOURS) while (colours.has(place)) place++;
+    else if (own !== undefined && !taken.has(own)) place = own;
+    else while (taken.has(place)) place++;
+    take(name, place);
   }
   return new Map(all.map((name) => [name, places.get(name) ?? 0]));
 }

@@ -81,17 +81,32 @@ def with_dash(look: Look, place: int) -> Look:
 def places_of(names: Iterable[str]) -> dict[str, int]:
     """The place of each name of a list, as in `page/src/data/colour.ts`.
 
-    Schemes of the built-in experiments have their own ones, so that they look the same in all figures. Other names have the
-    first ones that are free.
+    Schemes of the built-in experiments have their own ones, so that they look the same in all figures, as long as no other
+    of the list has the same colour. The others have the first ones that are free: colours repeat, with other markers, only
+    if there are more names than colours.
     """
     every = list(dict.fromkeys(names))
     places: dict[str, int] = {}
+    colours: set[int] = set()
+
+    def take(name: str, place: int) -> None:
+        places[name] = place
+        colours.add(place % len(SERIES))
+
+    own = {name: place for name in every if (place := _own_place(name)) is not None}
+    for name, place in own.items():
+        if place % len(SERIES) not in colours:
+            take(name, place)
     for name in every:
-        own = _own_place(name)
-        if own is not None and own not in places.values():
-            places[name] = own
-    free = (place for place in itertools.count() if place not in places.values())
-    return {name: places[name] if name in places else places.setdefault(name, next(free)) for name in every}
+        if name in places:
+            continue
+        unused = next((place for place in range(len(SERIES)) if place not in colours), None)
+        if unused is None and name in own and own[name] not in places.values():
+            unused = own[name]
+        if unused is None:
+            unused = next(place for place in itertools.count() if place not in places.values())
+        take(name, unused)
+    return {name: places[name] for name in every}
 
 
 def _own_place(name: str) -> int | None:
