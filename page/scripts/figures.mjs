@@ -2,7 +2,8 @@
 //
 //   node scripts/figures.mjs TRESSE RUNS OUT
 //
-// RUNS has a folder for each paper (`xmp-quick`) with a run of each experiment; OUT gets `xmp-fig8.svg`, ….
+// RUNS has a folder for each paper (`xmp-quick`) with a run of each experiment; OUT gets `xmp-fig8.svg`, …. A figure whose
+// values do not exist in the run, of which its page says so, is left out.
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
@@ -23,6 +24,8 @@ if (!out) {
   process.exit(2);
 }
 mkdirSync(out, { recursive: true });
+/** A loaded machine is slow; a figure that is not there by then is missing. */
+const patience = { timeout: 120_000 };
 const temporary = mkdtempSync(join(tmpdir(), "tresse-figures-"));
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
@@ -58,14 +61,20 @@ async function draw(paper, run) {
   const page = await browser.newPage({ viewport: { width: 1040, height: 900 }, colorScheme: "light" });
   let missing = 0;
   try {
-    await page.goto(`file://${file}`);
+    await page.goto(`file://${file}`, { waitUntil: "domcontentloaded", ...patience });
     const head = JSON.parse(await page.locator("#tresse-head").textContent());
     for (const { id } of head.runs[0].figures) {
       try {
         const frame = page.locator(`[id="figure-${id}"]`);
-        await frame.scrollIntoViewIfNeeded({ timeout: 20_000 });
-        await frame.locator("svg.plot, canvas").first().waitFor({ timeout: 20_000 });
-        const saved = page.waitForEvent("download", { timeout: 20_000 });
+        await frame.scrollIntoViewIfNeeded(patience);
+        const drawing = frame.locator("svg.plot, canvas");
+        const nothing = frame.locator(".message:not(.error)");
+        await drawing.or(nothing).first().waitFor(patience);
+        if (await nothing.count()) {
+          console.error(`${run}: ${id} is left out: ${await nothing.first().textContent()}`);
+          continue;
+        }
+        const saved = page.waitForEvent("download", patience);
         await frame.getByRole("button", { name: /^SVG/ }).click();
         const svg = readFileSync(await (await saved).path(), "utf8");
         writeFileSync(join(out, `${paper}-${id}.svg`), compact(svg));
