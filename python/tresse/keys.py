@@ -940,8 +940,8 @@ class Jobs(Keys):
     """The deadline of a job, counted from its start."""
 
     total: int | None = None
-    """The total number of jobs. Default: jobs continue as long as the other parts, or arrive until the
-    case ends.
+    """The total number of jobs. Default: jobs continue until the last flow of the other parts has arrived
+    (where these do not arrive: until they are over), or until `duration`.
     """
 
     every: Duration | None = None
@@ -996,8 +996,9 @@ class Incast(Keys):
     """
 
     rounds: int | None = None
-    """How many times they send; the next round begins when every flow of the previous one has finished.
-    Default: 1. For incasts that arrive, their number; default: they arrive until the case ends.
+    """How many times they send, by default once; the next round begins when every flow of the previous one
+    has finished. For incasts that arrive, their number; default: they arrive until the last flow of the
+    other parts has arrived, or until `duration`.
     """
 
     servers: int | None = None
@@ -1064,7 +1065,9 @@ class Poisson(Keys):
     """What `load` is a share of. Default: `bisection`."""
 
     flows: int | None = None
-    """The total number of flows. Default: flows arrive until the case ends."""
+    """The total number of flows. Default: flows arrive until the last flow of the other parts has arrived,
+    or until `duration`.
+    """
 
     pairs: Pairs | None = None
     """Who may send to whom. Default: `any`."""

@@ -64,6 +64,11 @@ impl Arrivals {
         self.next
     }
 
+    /// No other comes.
+    pub fn close(&mut self) {
+        self.next = NEVER;
+    }
+
     /// The number of the one that has come by `now`, if one has.
     pub fn take(&mut self, now: Time) -> Option<u32> {
         if self.next == NEVER || now < self.next {

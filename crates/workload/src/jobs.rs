@@ -188,6 +188,11 @@ impl Source for Jobs {
         self.config.count.is_none()
     }
 
+    fn close(&mut self) {
+        self.config.count = Some(self.started);
+        self.due.clear();
+    }
+
     fn expected_bytes(&self) -> u64 {
         let JobsConfig { servers, request, response, .. } = self.config;
         let job = u64::from(servers).saturating_mul(request.saturating_add(response));

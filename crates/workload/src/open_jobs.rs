@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use tresse_units::{NEVER, Stream, Time};
 
 use crate::arrivals::{ArrivalConfig, Arrivals};
+use crate::poisson::Limit;
 use crate::source::{Action, Job, Source, Start};
 use crate::span::Span;
 
@@ -139,6 +140,15 @@ impl Source for OpenJobs {
 
     fn is_endless(&self) -> bool {
         self.config.arrivals.is_endless()
+    }
+
+    fn has_arrived(&self) -> bool {
+        self.arrivals.next() == NEVER && self.actions.is_empty()
+    }
+
+    fn close(&mut self) {
+        self.arrivals.close();
+        self.config.arrivals.limit = Limit::Until(0);
     }
 
     fn expected_bytes(&self) -> u64 {

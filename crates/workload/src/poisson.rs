@@ -128,6 +128,15 @@ impl Source for Poisson {
         self.config.limit == Limit::Until(NEVER)
     }
 
+    fn has_arrived(&self) -> bool {
+        self.next == NEVER
+    }
+
+    fn close(&mut self) {
+        self.config.limit = Limit::Until(0);
+        self.next = NEVER;
+    }
+
     fn expected_bytes(&self) -> u64 {
         let flows = match self.config.limit {
             Limit::Flows(flows) => flows as f64,

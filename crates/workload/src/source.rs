@@ -72,6 +72,15 @@ pub trait Source: fmt::Debug + Send {
     /// Whether it never ends on its own: it continues as long as something else lasts.
     fn is_endless(&self) -> bool;
 
+    /// Whether nothing will arrive any more, even if flows have not finished. Where flows do not arrive, it is over then.
+    fn has_arrived(&self) -> bool {
+        self.is_over()
+    }
+
+    /// Nothing arrives from now on, and no job begins: a source of such that is endless ends by itself then. To any other
+    /// it does nothing.
+    fn close(&mut self) {}
+
     /// The total payload, averaged over all seeds, bytes; 0 if it is endless.
     fn expected_bytes(&self) -> u64;
 }

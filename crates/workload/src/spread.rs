@@ -71,6 +71,10 @@ impl Source for Spread {
         false
     }
 
+    fn has_arrived(&self) -> bool {
+        self.started == self.starts.len()
+    }
+
     fn expected_bytes(&self) -> u64 {
         self.config.size.mean().saturating_mul(self.config.flows.into())
     }

@@ -93,6 +93,8 @@ pub(crate) struct Engine<'a, M, W> {
 /// A part of the case.
 struct Running {
     source: Box<dyn Source>,
+    /// Whether it ends by itself, and not because the others have ended.
+    ends: bool,
     halves: Vec<u32>,
     /// The simulator's names for its flows, by its own names.
     names: BTreeMap<u64, u64>,
@@ -131,20 +133,20 @@ where
         progress: &'a Progress,
         measured: M,
     ) -> Self {
-        let part = |part: &tresse_experiment::plan::parts::Part| Running {
-            source: part.source(seed),
-            halves: part.halves(seed, case.setting.fabric.hosts()),
-            names: BTreeMap::new(),
+        let part = |part: &tresse_experiment::plan::parts::Part| {
+            let source = part.source(seed);
+            let halves = part.halves(seed, case.setting.fabric.hosts());
+            Running { ends: !source.is_endless(), source, halves, names: BTreeMap::new() }
         };
         let parts: Vec<Running> = case.parts.iter().map(part).collect();
         let mut links = Links::new(&case.setting.fabric, &case.setting.changes);
         links.apply(&mut world);
         let expected = parts.iter().map(|p| p.source.expected_bytes()).fold(0, u64::saturating_add);
-        let endless = parts.iter().any(|p| p.source.is_endless());
+        let endless = parts.iter().any(|p| !p.ends);
         let packets = case.bound_schemes.iter().map(|c| [c.transport.mss, c.transport.header]);
         let ideals = packets.map(|[mss, header]| ([mss, header], Ideals::new(empty, mss, header))).collect();
         progress.expected_bytes.store(if endless { 0 } else { expected }, Ordering::Relaxed);
-        let ending = case.parts.iter().zip(&parts).filter(|(_, own)| !own.source.is_endless());
+        let ending = case.parts.iter().zip(&parts).filter(|(_, own)| own.ends);
         let flows = ending.map(|(part, _)| part.pattern.flow_counts.in_all).fold(0, u64::saturating_add);
         progress.expected_flows.store(if endless { flows } else { 0 }, Ordering::Relaxed);
         progress.expected_ps.store(case.ends_by().unwrap_or(0), Ordering::Relaxed);
@@ -252,7 +254,7 @@ where
             let nothing_left = self.live.is_empty() && self.parts.iter().all(|p| p.source.is_over());
             return nothing_left || self.world.now() >= end;
         }
-        // What is endless goes on as long as something else does.
+        // What is endless goes on as long as something else does, if it was not closed.
         self.parts.iter().filter(|p| !p.source.is_endless()).all(|p| p.source.is_over())
     }
 
@@ -277,6 +279,7 @@ where
                 Action::Ended(job) => self.jobs.push((part, job)),
             }
         }
+        self.close();
         // The cut depends on the flows alone, never on when progress is read: so does the order of rows.
         let hops = self.world.hops() - self.handed_at;
         if !self.is_whole && (self.batch.len() >= BATCH || hops >= HOPS) {
@@ -284,6 +287,16 @@ where
             self.hand_on()?;
         }
         Ok(())
+    }
+
+    /// Once the last flow of the parts that end has arrived, nothing arrives in the endless ones: until the last flow has
+    /// finished, which is later with a slower scheme, they would go on, and schemes would carry different loads.
+    fn close(&mut self) {
+        let ending = || self.parts.iter().filter(|part| part.ends).map(|part| &part.source);
+        let goes_on = self.case.duration.is_none() && !ending().all(|source| source.is_over());
+        if goes_on && ending().all(|source| source.has_arrived()) {
+            self.parts.iter_mut().filter(|part| !part.ends).for_each(|part| part.source.close());
+        }
     }
 
     fn start(&mut self, begun: Begun) {
@@ -381,7 +394,7 @@ where
         let Live { begun, ideal, .. } = self.live.remove(&record.id).expect("a flow that was started");
         let part = &mut self.parts[begun.part];
         part.names.remove(&begun.start.name);
-        if !part.source.is_endless() {
+        if part.ends {
             self.progress.flows.fetch_add(1, Ordering::Relaxed);
         }
         for observer in &mut self.observers {

@@ -126,6 +126,43 @@ flow = [{ from = "S1", to = "D1", size = "1MB" }]
     assert!(bits > 0.5 * on * 50e6 && bits < (on + 0.011) * 50e6, "{bits} in {ended} s");
 }
 
+/// Whatever the scheme: the same work, that of the time in which the others arrive.
+#[test]
+fn what_arrives_without_an_end_does_so_until_the_last_of_the_others_has_arrived() {
+    let web = r#"
+[workloads.w.parts.web]
+pattern = "poisson"
+size = "500kB"
+load = 0.6
+flows = 30
+[workloads.w.parts.more]
+"#;
+    for (more, keys) in [
+        ("incast", "receivers = 'D1'\nservers = 2\nsize = '20kB'\nevery = '3ms'"),
+        ("jobs", "servers = 2\nrequest = '2kB'\nresponse = '20kB'\nevery = '3ms'"),
+        ("jobs", "jobs = 2\nservers = 2\nrequest = '2kB'\nresponse = '20kB'"),
+    ] {
+        let (report, dir) = run(&format!("{web}pattern = '{more}'\n{keys}\n"), &[]);
+        let flows = table(&dir, "flows");
+        let (groups, subflows) = (flows.texts("group"), flows.numbers("subflows"));
+        let starts = flows.numbers("start_ps");
+        let last = |group: &str, own: u64| {
+            let rows = (0..starts.len()).filter(|&row| groups[row] == group && subflows[row] == own);
+            rows.map(|row| starts[row]).max().expect("flows")
+        };
+        // A response begins when its request has arrived.
+        let (web, others) = (last("web", 1), [1, 2].map(|own| last("more", own)));
+        assert_eq!(web, last("web", 2), "the same arrivals under both schemes");
+        assert!(others.iter().all(|&own| own < web + 10_000_000_000), "{more}: {others:?} after {web}");
+        let group = |case: usize| &report.cases[case].by["group"]["more"];
+        assert_eq!([0, 1].map(|case| group(case)["unfinished_flows"].value()), [0.0; 2], "{more}");
+        if keys.contains("every") {
+            assert_eq!(group(0)["flows"], group(1)["flows"], "{more}");
+        }
+        assert!(report.cases[0].metrics["simulated_s"].value() * 1e12 > web as f64, "{more}");
+    }
+}
+
 /// XMP §4: the second subflow is opened 50 ms later, over the other bottleneck.
 #[test]
 fn subflows_take_the_paths_that_are_named_when_they_are_to() {

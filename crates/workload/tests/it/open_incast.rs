@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::common::{drive, random};
-use tresse_units::Time;
-use tresse_workload::{ArrivalConfig, Gaps, Limit, OpenIncast, OpenIncastConfig, Size, Source};
+use tresse_units::{NEVER, Time};
+use tresse_workload::{Action, ArrivalConfig, Gaps, Limit, OpenIncast, OpenIncastConfig, Size, Source};
 
 const MEAN: Time = 400_000_000;
 
@@ -59,6 +59,21 @@ fn an_incast_is_a_job_of_different_servers_that_start_together() {
 fn job_end(finishes: &[(Time, u64)], number: u32) -> Time {
     let own = finishes.iter().filter(|(_, name)| (name >> 32) as u32 == number);
     own.map(|(time, _)| *time).max().expect("it has flows")
+}
+
+#[test]
+fn when_closed_no_more_come_and_the_last_ones_end() {
+    let mut source = OpenIncast::new(config(Gaps::Periodic, Limit::Until(NEVER)));
+    let mut live = Vec::new();
+    while let Some(Action::Start(start)) = source.poll(MEAN) {
+        live.push(start.name);
+    }
+    assert!(source.is_endless() && !source.has_arrived() && !live.is_empty());
+    source.close();
+    assert!(source.has_arrived() && !source.is_endless() && !source.is_over() && source.next() == NEVER);
+    live.into_iter().for_each(|name| source.handle_finished(2 * MEAN, name));
+    assert!(matches!(source.poll(2 * MEAN), Some(Action::Ended(_))));
+    assert!(source.poll(9 * MEAN).is_none() && source.is_over());
 }
 
 #[test]

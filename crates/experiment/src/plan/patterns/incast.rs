@@ -21,8 +21,9 @@ pub(crate) struct Incast {
     size: Option<FlowSize>,
     /// How many connections carry each transfer at the same time, each with its own message of `size`. Default: 1.
     connections: Option<u32>,
-    /// How many times they send; the next round begins when every flow of the previous one has finished. Default:
-    /// 1. For incasts that arrive, their number; default: they arrive until the case ends.
+    /// How many times they send, by default once; the next round begins when every flow of the previous one has
+    /// finished. For incasts that arrive, their number; default: they arrive until the last flow of the other parts has
+    /// arrived, or until `duration`.
     rounds: Option<u32>,
     /// How many of the senders send. Default: all.
     servers: Option<u32>,

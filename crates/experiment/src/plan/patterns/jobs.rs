@@ -29,7 +29,8 @@ pub(crate) struct Jobs {
     gap: Option<Draw>,
     /// The deadline of a job, counted from its start.
     deadline: Option<Draw>,
-    /// The total number of jobs. Default: jobs continue as long as the other parts, or arrive until the case ends.
+    /// The total number of jobs. Default: jobs continue until the last flow of the other parts has arrived (where
+    /// these do not arrive: until they are over), or until `duration`.
     total: Option<u64>,
     /// Jobs arrive, at this mean time from each other, whether or not earlier ones have ended.
     every: Option<Duration>,

@@ -22,7 +22,8 @@ pub(crate) struct Poisson {
     load: Option<f64>,
     /// What `load` is a share of. Default: `bisection`.
     load_on: Option<LoadOn>,
-    /// The total number of flows. Default: flows arrive until the case ends.
+    /// The total number of flows. Default: flows arrive until the last flow of the other parts has arrived, or until
+    /// `duration`.
     flows: Option<u64>,
     /// Who may send to whom. Default: `any`.
     pairs: Option<Pairs>,
