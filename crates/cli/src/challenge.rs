@@ -191,7 +191,9 @@ fn show(challenge: &Challenge) -> io::Result<()> {
     let name = &record.controller.name;
     writeln!(out, "{name} · seed {} · {} candidates\n", record.seed, record.candidates)?;
     for found in &record.failures {
-        let beside = found.beside.as_ref().map(|other| format!(" ({} {:.2})", other.controller, other.value));
+        let hard = if found.is_hard() { ", hard for anyone" } else { "" };
+        let beside =
+            found.beside.as_ref().map(|other| format!(" ({} {:.2}{hard})", other.controller, other.value));
         let doubt = if found.confirmed { "" } else { ", not confirmed" };
         let head =
             format!("{} {:.2}{}{doubt}: {}", found.goal, found.value, beside.unwrap_or_default(), found.file);

@@ -92,6 +92,17 @@ pub struct Found {
     pub candidate: u64,
 }
 
+/// A plain controller whose value is at least this share of the failure's does as badly.
+const AS_BADLY: f64 = 0.9;
+
+impl Found {
+    /// Whether a plain controller does as badly: then the condition is hard for anyone, and the failure is not the
+    /// controller's own.
+    pub fn is_hard(&self) -> bool {
+        self.beside.as_ref().is_some_and(|other| other.value >= AS_BADLY * self.value)
+    }
+}
+
 /// Another controller in the same condition.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Beside {
@@ -197,10 +208,10 @@ impl Record {
             self.model_version,
         );
         for found in &self.failures {
-            let beside = found
-                .beside
-                .as_ref()
-                .map(|other| format!(" In the same place {} has {:.2}.", other.controller, other.value));
+            let beside = found.beside.as_ref().map(|other| {
+                let hard = if found.is_hard() { ": the condition is hard for anyone" } else { "" };
+                format!(" In the same place {} has {:.2}{hard}.", other.controller, other.value)
+            });
             let doubt = if found.confirmed { "" } else { " Other seeds were not tried." };
             write!(
                 page,
@@ -217,5 +228,32 @@ impl Record {
             page.push_str("\nIt found none.\n");
         }
         page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_plain_controller_does_as_badly_is_hard_for_anyone() {
+        let found = |beside: Option<f64>| Found {
+            file: String::new(),
+            sha256: String::new(),
+            goal: "waste".to_owned(),
+            network: "paths".to_owned(),
+            hindered: false,
+            sentence: String::new(),
+            confirmed: true,
+            value: 0.5,
+            seeds: Vec::new(),
+            values: Vec::new(),
+            beside: beside.map(|value| Beside { controller: "reno".to_owned(), value }),
+            candidate: 1,
+        };
+        assert_eq!(
+            [None, Some(0.44), Some(0.46), Some(0.9)].map(|own| found(own).is_hard()),
+            [false, false, true, true]
+        );
     }
 }
