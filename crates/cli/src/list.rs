@@ -10,6 +10,7 @@ use tresse_units::Parameter;
 use tresse_workbench::catalogue::experiments::{self, PaperEntry};
 use tresse_workbench::catalogue::{self, Kind, declared, distributions, host_balancers};
 
+use crate::manual::help;
 use crate::ended::Ended;
 use crate::output::print_json;
 use crate::table::Table;
@@ -29,17 +30,17 @@ pub struct ListArgs {
 ///
 /// NAME is a controller, a path manager or another mechanism, an experiment, or a topic. For any other word,
 /// such as a key of the experiment's file, a metric or a term of the field, it shows what is said of it and
-/// where.
+/// where. Of a command it shows the help.
 ///
 /// Examples:
 ///   tresse explain xmp
 ///   tresse explain host_queue
-///   tresse explain "confidence interval"
+///   tresse explain confidence interval
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct ExplainArgs {
-    /// What to explain [default: list all names]
-    name: Option<String>,
+    /// What to explain, in one word or several [default: list all names]
+    name: Vec<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -224,15 +225,19 @@ fn section(head: &str, names: &[&String]) -> String {
 }
 
 pub fn explain(args: &ExplainArgs) -> Result<(), Ended> {
-    let Some(name) = &args.name else {
-        let names = catalogue::names();
+    let (name, names) = (args.name.join(" "), catalogue::names());
+    if name.is_empty() {
         if args.json {
             return print_json(&json!({ "schema": "tresse/explain/1", "names": names }));
         }
         write!(io::stdout(), "{}", index(&names))?;
         return Ok(());
+    }
+    let command = || help().into_iter().find(|own| own.name == name).map(|own| own.text);
+    let text = match command().filter(|_| !names.contains(&name)) {
+        Some(text) => text,
+        None => catalogue::explained(&name)?,
     };
-    let text = catalogue::explained(name)?;
     if args.json {
         return print_json(&json!({ "schema": "tresse/explain/1", "name": name, "text": text }));
     }

@@ -208,6 +208,15 @@ fn a_row_is_part_of_an_experiment() {
 }
 
 #[test]
+fn a_command_is_explained_by_its_help_and_a_name_may_have_several_words() {
+    assert!(stdout(&["explain", "attach"], "").contains("Usage: tresse attach [OPTIONS]"));
+    assert!(stdout(&["explain", "testbed", "run"], "").contains("Usage: tresse testbed run"));
+    // What is a page too stays one.
+    assert!(stdout(&["explain", "optimum"], "").starts_with("# "));
+    assert_eq!(stdout(&["explain", "confidence", "interval"], ""), stdout(&["explain", "confidence interval"], ""));
+}
+
+#[test]
 fn every_name_that_is_listed_is_explained() {
     let names = json(&["explain", "--json"]);
     for name in names["names"].as_array().expect("names") {
