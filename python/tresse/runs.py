@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tresse import _native, tables
+from tresse._command import shown
 from tresse.errors import TresseError, TresseWarning
 from tresse.experiments import Experiment, Only, Profile, Settings, chosen
 from tresse.progress import Bar
@@ -216,7 +217,7 @@ class Run:
         return f"<Run {self.name} {self.status}, {len(self.cases)} cases, in {self.folder}>"
 
     def __str__(self) -> str:
-        return "\n".join([_native.shown(self.folder).rstrip("\n"), *self.notes])
+        return "\n".join([shown(self.folder), *self.notes])
 
     def _repr_html_(self) -> str:
         from tresse import html

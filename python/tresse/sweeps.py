@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tresse import _native, tables
+from tresse._command import shown
 from tresse.designs import draw
 from tresse.errors import TresseError
 from tresse.experiments import toml
@@ -98,7 +99,7 @@ class Sweep:
         raise TresseError(f"{self.folder}: a sweep keeps metrics, and no {name}", file=str(self.folder), hint=hint)
 
     def __str__(self) -> str:
-        return _native.shown(self.folder).rstrip("\n")
+        return shown(self.folder)
 
     def _repr_html_(self) -> str:
         return self.results._repr_html_()

@@ -59,7 +59,6 @@ use clap::{Arg, FromArgMatches, Parser, Subcommand};
 use without_kernel as kernel;
 
 pub use manual::{Help, help};
-pub use show::text as shown;
 
 /// One workbench for multipath congestion control in data centres
 ///

@@ -10,8 +10,8 @@ use tresse_units::Parameter;
 use tresse_workbench::catalogue::experiments::{self, PaperEntry};
 use tresse_workbench::catalogue::{self, Kind, declared, distributions, host_balancers};
 
-use crate::manual::help;
 use crate::ended::Ended;
+use crate::manual::help;
 use crate::output::print_json;
 use crate::table::Table;
 

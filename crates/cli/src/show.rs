@@ -53,30 +53,6 @@ pub struct Args {
     json: bool,
 }
 
-/// What the command prints of the run, sweep or search in a folder.
-///
-/// # Errors
-/// If it is none of these, or damaged.
-pub fn text(folder: &Path) -> Result<String, Failure> {
-    let mut all = String::new();
-    for folder in folders(&[folder.to_owned()])? {
-        match folder {
-            Folder::Sweep(sweep) => all += &sweep_table::show(&sweep, false, Format::Table)?,
-            Folder::Tuning(search) => all += &tuning(&search, false)?,
-            Folder::Run(run) => {
-                let finished = read(&run)?;
-                let publication = Publication::of_run(&finished).map_err(Failure::from)?;
-                let Finished { report, experiment, state, .. } = finished;
-                let mut own = Vec::new();
-                report::show(&report, state, &experiment, &publication, &mut own)
-                    .expect("memory can be written");
-                all += &String::from_utf8(own).expect("text");
-            }
-        }
-    }
-    Ok(all)
-}
-
 impl Args {
     /// A given option that only runs have.
     fn only_for_runs(&self) -> Option<&'static str> {

@@ -38,7 +38,7 @@ mod _native {
     use crate::tables::{figures, head, meanings, networks, table, write_page};
     #[pymodule_export]
     use crate::{
-        beyond_rounds, check, command, compare, explain, ignored, names, parts, schema, shown, shown_metrics,
+        beyond_rounds, check, command, compare, explain, ignored, names, parts, schema, shown_metrics,
         topology, versions,
     };
 }
@@ -60,12 +60,6 @@ fn versions() -> (&'static str, u32) {
 #[pyfunction]
 fn schema() -> String {
     tresse_workbench::schema()
-}
-
-/// What `tresse show` prints of the run or sweep in a folder.
-#[pyfunction]
-fn shown(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
-    py.detach(|| tresse::shown(&folder)).map_err(|own| errors::error(py, own))
 }
 
 /// The metrics that tables of results show, in their order, each with the kind of cases that it is shown for.

@@ -213,7 +213,10 @@ fn a_command_is_explained_by_its_help_and_a_name_may_have_several_words() {
     assert!(stdout(&["explain", "testbed", "run"], "").contains("Usage: tresse testbed run"));
     // What is a page too stays one.
     assert!(stdout(&["explain", "optimum"], "").starts_with("# "));
-    assert_eq!(stdout(&["explain", "confidence", "interval"], ""), stdout(&["explain", "confidence interval"], ""));
+    assert_eq!(
+        stdout(&["explain", "confidence", "interval"], ""),
+        stdout(&["explain", "confidence interval"], "")
+    );
 }
 
 #[test]
