@@ -11,12 +11,12 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::clock::{sleep, wait_for};
+use crate::clock::{now, sleep, wait_for};
 use crate::control::{Control, json};
 use crate::ecmp::Ecmp;
 use crate::flow::Flow;
 use crate::namespace::Namespace;
-use crate::probe::ready;
+use crate::probe::{ready, say};
 use crate::testbed::{Path, Plan, Testbed};
 
 /// A daemon that begins puts back what any killed one has changed: none may while a test looks at just that.
@@ -192,11 +192,15 @@ fn opn_leaves_a_path_that_is_cut_and_every_connection_goes_on() {
         // What waited for the path's packets has been read by then.
         sleep(2.0);
         for flow in &flows {
-            // What a connection receives, for a subflow that is closed takes its counters with it. Three connections
-            // share 60 Mbit/s, 7.5 MB a second.
-            let then = flow.received();
-            let goes_on = wait_for(5.0, || flow.received() > then + 1_000_000);
+            // What a connection receives, for a subflow that is closed takes its counters with it. It is not about how
+            // fast: whenever timer_2 ends, data is sent into the cut path again, and Linux repairs what is missing in
+            // steps of a timeout, which took more than 5 s on a machine with other work.
+            let (then, start) = (flow.received(), now());
+            let goes_on = wait_for(60.0, || flow.received() > then + 1_000_000);
             assert!(goes_on, "{shift}: a connection stands still\n{}", daemon.log());
+            if start.elapsed().as_secs() >= 5 {
+                say(&format!("{shift}: a connection was late by {:?}", start.elapsed()));
+            }
         }
         net.cut(busiest, false);
         assert!(daemon.says("FAST again"), "{shift}: {}", daemon.log());
