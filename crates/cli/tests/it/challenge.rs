@@ -33,23 +33,19 @@ fn planted(name: &str, text: &str) -> TempDir {
     dir
 }
 
-/// Small networks, in which a run takes a moment.
-const SMALL: [&str; 8] = [
-    "--bound",
-    "rate=100Mbps..1Gbps",
-    "--bound",
-    "flows=1..2",
-    "--bound",
-    "loss=0",
-    "--bound",
-    "ack-every=2pkt",
-];
+/// A small network, in which a run takes a moment, and of which little is left to simplify.
+const SMALL: &str = "rate=100Mbps rtt=50us buffer=20pkt flows=1 loss=0 ack-every=2pkt host-queue=fq";
+
+/// `--bound` for each of them.
+fn bounds(all: &str) -> Vec<&str> {
+    all.split(' ').flat_map(|bound| ["--bound", bound]).collect()
+}
 
 #[test]
 fn a_path_that_never_recovers_is_found_and_reno_recovers_there() {
     let dir = planted("never.c", include_str!("planted/never.c"));
-    let search = ["never.c", "--goal", "recovery", "--bound", "network=paths", "--candidates", "16"];
-    let record = challenge(dir.path(), &[&search[..], &SMALL].concat());
+    let search = ["never.c", "--goal", "recovery", "--bound", "network=paths", "--candidates", "4"];
+    let record = challenge(dir.path(), &[&search[..], &bounds(SMALL)].concat());
     let [found] = failures(&record) else { panic!("one cell, one failure: {record}") };
     assert!(number(found, "/value") > 0.5 && number(found, "/beside/value") < 0.2, "{found}");
     assert!(found["sentence"].as_str().is_some_and(|text| text.contains("a link")), "{found}");
@@ -59,7 +55,7 @@ fn a_path_that_never_recovers_is_found_and_reno_recovers_there() {
 fn subflows_that_ignore_their_siblings_harm_reno_and_those_of_lia_do_not() {
     let dir = planted("ignores.c", include_str!("planted/ignores.c"));
     let alike = ["--bound", "rtt-ratio=1", "--bound", "start=together"];
-    let search = [&["--goal", "harm-reno", "--candidates", "16"][..], &alike, &SMALL].concat();
+    let search = [&["--goal", "harm-reno", "--candidates", "4"][..], &alike, &bounds(SMALL)].concat();
     let record = challenge(dir.path(), &[&["ignores.c"], &search[..]].concat());
     let [found] = failures(&record) else { panic!("one cell, one failure: {record}") };
     // Three subflows and more beside one flow leave it a quarter instead of half.
@@ -71,8 +67,9 @@ fn subflows_that_ignore_their_siblings_harm_reno_and_those_of_lia_do_not() {
 #[test]
 fn a_window_that_is_halved_twice_wastes_more_than_reno() {
     let dir = planted("twice.c", include_str!("planted/twice.c"));
-    let search = ["twice.c", "--goal", "waste", "--bound", "subflows=1", "--candidates", "16"];
-    let record = challenge(dir.path(), &[&search[..], &SMALL].concat());
+    let search = ["twice.c", "--goal", "waste", "--candidates", "6"];
+    let short = "network=bottleneck rate=500Mbps rtt=2000us buffer=20pkt flows=1 subflows=1 loss=0 ack-every=2pkt host-queue=fq";
+    let record = challenge(dir.path(), &[&search[..], &bounds(short)].concat());
     let own = failures(&record).iter().find(|own| number(own, "/value") > number(own, "/beside/value") + 0.1);
     assert!(own.is_some(), "{record}");
 }
@@ -89,8 +86,9 @@ fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn a_seed_gives_the_same_folder_however_many_run_at_a_time_and_replays_to_the_bit() {
     let dir = TempDir::new().expect("a temporary folder");
-    let search = ["dctcp", "--candidates", "8", "--goal", "unfairness", "--bound", "network=bottleneck"];
-    let small = ["--bound", "rate=100Mbps", "--bound", "flows=1..3", "--bound", "loss=0"];
+    let search = ["dctcp", "--candidates", "6", "--goal", "unfairness", "--bound", "network=bottleneck"];
+    let small = "rate=100Mbps rtt=500us buffer=50pkt mark=5pkt flows=2 loss=0 cross=none event=none ack-every=2pkt host-queue=fq";
+    let small = bounds(small);
     let of = |more: &[&str]| challenge(dir.path(), &[&search[..], &small, more].concat());
     let record = of(&["--out", "a", "--parallel", "1"]);
     of(&["--out", "b", "--parallel", "3"]);

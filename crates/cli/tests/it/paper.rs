@@ -24,11 +24,6 @@ fn xmps_shares_of_a_bottleneck_come_out() {
 }
 
 #[test]
-fn opns_table_of_subflows_comes_out() {
-    comes_out_as_expected("opn", "nstar-table");
-}
-
-#[test]
 fn the_thesis_function_of_odctcp_comes_out() {
     comes_out_as_expected("holnet", "fig5.1");
 }

@@ -265,8 +265,10 @@ pub fn logarithmic(low: u32, high: u32) -> impl Strategy<Value = u32> {
     (f64::from(low).ln()..=f64::from(high).ln()).prop_map(move |x| (x.exp().round() as u32).clamp(low, high))
 }
 
-/// `cases` random cases, the same ones in every run unless `PROPTEST_RNG_SEED` asks for others.
+/// `cases` random cases in `make test-all`, else a quarter of them; the same ones in every run unless `PROPTEST_RNG_SEED`
+/// asks for others.
 pub fn config(cases: u32) -> ProptestConfig {
+    let cases = if std::env::var_os("TRESSE_TEST_ALL").is_some() { cases } else { cases / 4 };
     let from_environment = ProptestConfig::default();
     let rng_seed = match from_environment.rng_seed {
         RngSeed::Random => RngSeed::Fixed(1),
