@@ -149,7 +149,12 @@ fn points_that_fail_are_told_and_end_with_1() {
     let rows: Value = serde_json::from_str(&show(&["--json"])).expect("one object");
     assert_eq!(rows["rows"][1]["case"]["scheme"], "dctcp");
     assert!(rows["rows"][0]["error"].as_str().is_some_and(|why| why.contains("rounds")), "{rows}");
-    assert!(fails(tresse(dir.path()).args(["show", "out", "--by", "size"]), 2).contains("this is a sweep"));
+    assert!(
+        fails(tresse(dir.path()).args(["show", "out", "--by", "size"]), 2)
+            .contains("--by is not for a sweep")
+    );
+    let table = fails(tresse(dir.path()).args(["show", "out", "--table", "jobs"]), 2);
+    assert!(table.contains("--table is not for a sweep") && table.contains("results.parquet"), "{table}");
 }
 
 #[test]
