@@ -49,14 +49,13 @@ def test_lists_and_names_are_those_of_the_command() -> None:
 
 
 def test_a_run_prints_its_table(shift: tresse.Run) -> None:
-    head, _, columns, first, *rest = str(shift).split("\n")
-    assert head == repr(shift).strip("<>")
-    assert columns.split()[0] == "Scheme"
-    assert "Goodput mean, Mbit/s" in columns
+    head, *rest = str(shift).split("\n")
+    assert head.startswith(f"{shift.name} · quick profile")
+    columns = next(line for line in rest if line.startswith("scheme "))
+    assert "Mbit/s" in columns
     mean = shift.cases[0].metrics["goodput_mean_bps"]
-    assert first.split()[0] == shift.cases[0].scheme
-    assert any(abs(float(cell) * 1e6 - mean) < 1e5 for cell in first.split()[1:] if cell.replace(".", "").isdigit())
-    assert any("claims hold" in line for line in rest) == bool(shift.claims)
+    first = next(line for line in rest if line.startswith(f"{shift.cases[0].scheme} "))
+    assert f"{mean / 1e6:.1f}" in first.split()
     assert all(note in rest for note in shift.notes)
     assert any("host_queue" in note for note in shift.notes)
     assert tresse.open(shift.folder).notes, "a run that is read back has the notes of its end"

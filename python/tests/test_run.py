@@ -128,9 +128,9 @@ def test_the_optimum_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> Non
 
     told: list[tuple[float | None, str, str]] = []
     monkeypatch.setattr(runs.Bar, "tell", lambda _, *own: told.append(own))
-    monkeypatch.setattr(runs, "_LOOK_S", 0.001)
+    monkeypatch.setattr(runs, "_LOOK_S", 0.0)
     tresse.optimum("xmp/fig4")
-    assert told, "it takes tenths of a second"
+    assert told, "it takes milliseconds"
     assert all(0 <= (share or 0) <= 1 and line.endswith(" cases") for share, _, line in told)
 
 

@@ -360,8 +360,10 @@ def optimum(
 
     `progress`: shows a bar.
     """
-    computing = _native.Optimum(chosen(experiment, profile, only, set), str(seed))
+    cases = chosen(experiment, profile, only, set)
     with Bar("optimum", shown=progress) as bar:
+        # Not before: the bar imports for a while.
+        computing = _native.Optimum(cases, str(seed))
         while (report := computing.wait(_LOOK_S)) is None:
             done, of = computing.standing()
             bar.tell(done / of if of else None, f"  {done} of {of} cases", f"{done} of {of} cases")
