@@ -154,6 +154,15 @@ impl Tasks {
         self.parts.to.iter().filter(|&&to| to != NONE).count() as u64
     }
 
+    /// The mean size of the messages that have an end, bytes; `None` if there is none.
+    pub fn mean_bytes(&self) -> Option<f64> {
+        let ends = |&(&to, &amount): &(&u32, &u64)| to != NONE && amount != ENDLESS;
+        let sizes =
+            || self.parts.to.iter().zip(&self.parts.amount).filter(ends).map(|(_, &amount)| amount as f64);
+        let count = sizes().count();
+        (count > 0).then(|| sizes().sum::<f64>() / count as f64)
+    }
+
     /// How many of the messages that wait for nothing begin together before all others.
     pub fn first_messages(&self) -> u64 {
         let delay = |&task: &u32| self.parts.delay[task as usize];

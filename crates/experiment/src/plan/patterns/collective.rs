@@ -107,6 +107,7 @@ impl Keys for Collective {
         let source = collective.source().map_err(|e| at.wrong(key(&e), &e.to_string()))?;
         let flow_counts =
             FlowCounts { at_once: source.first_messages(), staying: source.pairs(), in_all: messages as u64 };
+        let mean_bytes = Some(collective.largest_message() as f64);
         let pattern = if self.shuffle == Some(true) {
             Pattern::new(move |seed| {
                 let ranks = workload::shuffled(collective.ranks.clone(), seed);
@@ -116,7 +117,7 @@ impl Keys for Collective {
         } else {
             Pattern::new(move |_| source.clone())
         };
-        Ok(Pattern { has_jobs: true, flow_counts, ..pattern })
+        Ok(Pattern { has_jobs: true, flow_counts, mean_bytes, ..pattern })
     }
 }
 

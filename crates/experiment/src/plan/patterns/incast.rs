@@ -82,12 +82,13 @@ impl Keys for Incast {
         let rounds = at.number("rounds", self.rounds, 1, u32::MAX)?;
         let at_once = senders.len() as u64;
         let in_all = at.flows("rounds", at_once * u64::from(rounds))?;
+        let mean_bytes = Some(size.exact_mean());
         let pattern = Pattern::new(move |seed| {
             let (senders, size) = (senders.clone(), size.clone());
             Closed::new(IncastConfig { senders, receiver, size, rounds, seed })
         });
         let flow_counts = FlowCounts::new(at_once, in_all);
-        Ok(Pattern { has_jobs: true, flow_counts, connections, ..pattern })
+        Ok(Pattern { has_jobs: true, flow_counts, mean_bytes, connections, ..pattern })
     }
 }
 
@@ -104,7 +105,8 @@ impl Incast {
         let servers = at.number("servers", self.servers, most as u32, most as u32)?;
         let connections = at.connections(self.connections)?;
         let at_once = u64::from(servers) * u64::from(connections);
-        let bits = size.exact_mean() * 8.0 * at_once as f64;
+        let mean_bytes = size.exact_mean();
+        let bits = mean_bytes * 8.0 * at_once as f64;
         let pairs = AllowedPairs { from: &senders, to: &receivers, inter_rack: false };
         let back = AllowedPairs { from: &receivers, to: &senders, inter_rack: false };
         let no_path = || at.wrong("pattern", "a sender has no path to its receiver");
@@ -136,6 +138,7 @@ impl Incast {
         let endless = self.rounds.is_none() && at.duration.is_none();
         let offered = Some(Offered { rate: bits * SECOND as f64 / arrivals.interval, capacity });
         let flow_counts = FlowCounts::new(at_once, in_all);
-        Ok(Pattern { endless, has_jobs: true, arrivals: true, offered, flow_counts, connections, ..pattern })
+        let pattern = Pattern { mean_bytes: Some(mean_bytes), connections, ..pattern };
+        Ok(Pattern { endless, has_jobs: true, arrivals: true, offered, flow_counts, ..pattern })
     }
 }

@@ -77,11 +77,12 @@ impl Keys for Jobs {
             None => at_once,
         };
         let flow_counts = FlowCounts::new(at_once, in_all);
+        let mean_bytes = Some((request + response) as f64 / 2.0);
         let count = self.total.map(|total| total as u32);
         let pattern = Pattern::new(move |seed| {
             Source::new(JobsConfig { hosts, jobs, servers, request, response, gap, deadline, count, seed })
         });
-        Ok(Pattern { has_jobs: true, endless: count.is_none(), flow_counts, ..pattern })
+        Ok(Pattern { has_jobs: true, endless: count.is_none(), flow_counts, mean_bytes, ..pattern })
     }
 }
 
@@ -120,6 +121,7 @@ impl Jobs {
         let endless = self.total.is_none() && at.duration.is_none();
         let offered = Some(Offered { rate: bits * SECOND as f64 / arrivals.interval, capacity });
         let flow_counts = FlowCounts::new(at_once, in_all);
-        Ok(Pattern { endless, has_jobs: true, arrivals: true, offered, flow_counts, ..pattern })
+        let mean_bytes = Some((request + response) as f64 / 2.0);
+        Ok(Pattern { endless, has_jobs: true, arrivals: true, offered, flow_counts, mean_bytes, ..pattern })
     }
 }

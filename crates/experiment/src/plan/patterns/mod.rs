@@ -57,6 +57,8 @@ pub struct Pattern {
     pub(crate) datagrams: Option<u64>,
     /// How many flows it has.
     pub flow_counts: FlowCounts,
+    /// The mean size of its messages, bytes; `None` if they have no end, or if that is not known.
+    pub mean_bytes: Option<f64>,
     /// When the last of its flows is stopped at the latest, ps; `None` if some are not.
     pub(crate) stops_by: Option<Time>,
     /// How many connections carry each of its transfers.
@@ -116,6 +118,7 @@ impl Pattern {
             offered: None,
             datagrams: None,
             flow_counts: FlowCounts::default(),
+            mean_bytes: None,
             stops_by: None,
             connections: 1,
             flows: Vec::new(),
@@ -131,8 +134,8 @@ impl Pattern {
     /// For a graph of tasks.
     pub(crate) fn of_tasks(tasks: Tasks) -> Self {
         let (endless, has_jobs) = (tasks.is_endless(), tasks.has_jobs());
-        let flow_counts = FlowCounts::of_tasks(&tasks);
-        Self { endless, has_jobs, flow_counts, ..Self::new(move |_| tasks.clone()) }
+        let (flow_counts, mean_bytes) = (FlowCounts::of_tasks(&tasks), tasks.mean_bytes());
+        Self { endless, has_jobs, flow_counts, mean_bytes, ..Self::new(move |_| tasks.clone()) }
     }
 
     /// The flows under `seed`.

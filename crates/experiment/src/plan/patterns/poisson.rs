@@ -81,12 +81,13 @@ impl Keys for Poisson {
         };
         let flow_counts = FlowCounts::new(in_all.min(hosts), in_all);
         let deadline = at.deadline(self.deadline)?;
+        let mean_bytes = Some(size.exact_mean());
         let pattern = Pattern::new(move |seed| {
             let (pairs, size) = (pairs.clone(), size.clone());
             Source::new(PoissonConfig { pairs, size, interval, limit, deadline, seed })
         });
         let endless = self.flows.is_none() && at.duration.is_none();
         let offered = Some(Offered { rate, capacity });
-        Ok(Pattern { endless, arrivals: true, flow_counts, offered, ..pattern })
+        Ok(Pattern { endless, arrivals: true, flow_counts, mean_bytes, offered, ..pattern })
     }
 }

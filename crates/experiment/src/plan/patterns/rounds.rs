@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tresse_units::Rate;
-use tresse_workload::{Pairing, Rounds, RoundsConfig};
+use tresse_workload::{Pairing, Rounds, RoundsConfig, Size};
 
 use crate::diagnostic::Diagnostic;
 use crate::plan::patterns::workload_context::WorkloadContext;
@@ -46,12 +46,12 @@ impl RoundKeys {
         let at_once = senders * u64::from(connections);
         let in_all = at.flows("rounds", at_once * u64::from(rounds))?;
         let datagrams = at.datagrams(self.datagrams, size.is_some())?;
-        let endless = size.is_none();
+        let (endless, mean_bytes) = (size.is_none(), size.as_ref().map(Size::exact_mean));
         let pattern = Pattern::new(move |seed| {
             let (pairing, size) = (pairing.clone(), size.clone());
             Rounds::new(RoundsConfig { pairing, size, connections, rounds, seed })
         });
         let flow_counts = FlowCounts::new(at_once, in_all);
-        Ok(Pattern { endless, datagrams, flow_counts, connections, ..pattern })
+        Ok(Pattern { endless, datagrams, flow_counts, mean_bytes, connections, ..pattern })
     }
 }
