@@ -98,12 +98,8 @@ pub struct Fabric<P> {
     queued_ports: Vec<QueuedPort>,
     /// By port: its place among the queued ones, [`NOT_QUEUED`] if it has none; empty if no port is queued.
     queued_of: Vec<u32>,
-    /// A bit for each port: its departures are late, and packets wait in it. Empty if no departures are late.
-    late: Vec<u64>,
-    /// When they are looked after.
-    sweep: late::Sweep,
-    /// The ports of a sweep; empty between two, to keep its memory.
-    swept: Vec<u32>,
+    /// The ports whose departures are late.
+    late: late::Late,
     /// Choices of nodes about packets that are about to arrive, by the packet's id.
     foreseen: [ahead::Foreseen; ahead::FORESEEN],
     pools: Vec<Pool>,

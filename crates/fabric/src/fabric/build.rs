@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tresse_units::NEVER;
 
 use super::ahead::{FORESEEN, Foreseen};
-use super::late::Sweep;
+use super::late::Late;
 use super::{Fabric, Kind, NOT_QUEUED};
 use crate::agenda::Agenda;
 use crate::balance::Balancing;
@@ -43,9 +43,7 @@ impl<P: Copy> Fabric<P> {
             forwarding: None,
             queued_ports: Vec::new(),
             queued_of: Vec::new(),
-            late: Vec::new(),
-            sweep: Sweep::None,
-            swept: Vec::new(),
+            late: Late::default(),
             foreseen: [Foreseen::NONE; FORESEEN],
             pools: Vec::new(),
             flags: None,

@@ -14,14 +14,25 @@ use crate::prefetch::prefetch_line;
 use crate::queued_port::QueuedPort;
 
 /// Whether the ports in which packets wait are looked after when this window or a later one ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sweep {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Sweep {
     /// No packet waits.
+    #[default]
     None,
     /// When all sites of this window have been gone through.
     Due,
     /// An event does it.
     Scheduled,
+}
+
+/// The ports whose departures are late.
+#[derive(Debug, Default)]
+pub(super) struct Late {
+    /// A bit for each port: packets wait in it. Empty if no departures are late.
+    waiting: Vec<u64>,
+    sweep: Sweep,
+    /// The ports of a sweep; empty between two, to keep its memory.
+    swept: Vec<u32>,
 }
 
 /// How many ports ahead a sweep fetches the packets that wait in one; and the port as many ports before that.
@@ -38,14 +49,14 @@ impl<P: Copy> Fabric<P> {
             return self;
         }
         self.queued_ports.iter_mut().for_each(QueuedPort::delay_departures);
-        self.late = vec![0; self.ports.len().div_ceil(64)];
+        self.late.waiting = vec![0; self.ports.len().div_ceil(64)];
         self
     }
 
     /// Carries out all departures until now.
     pub fn settle(&mut self) {
-        for word in 0..self.late.len() {
-            let mut bits = self.late[word];
+        for word in 0..self.late.waiting.len() {
+            let mut bits = self.late.waiting[word];
             while bits != 0 {
                 self.catch_up((64 * word) as u32 + bits.trailing_zeros());
                 bits &= bits - 1;
@@ -56,9 +67,9 @@ impl<P: Copy> Fabric<P> {
     /// A packet waits in a port whose departures are late.
     #[inline]
     pub(super) fn note_late(&mut self, port: u32) {
-        self.late[port as usize / 64] |= 1 << (port % 64);
-        if self.sweep == Sweep::None {
-            self.sweep = Sweep::Due;
+        self.late.waiting[port as usize / 64] |= 1 << (port % 64);
+        if self.late.sweep == Sweep::None {
+            self.late.sweep = Sweep::Due;
             if !self.agenda.is_open_by_sites() {
                 self.schedule_sweep(self.now);
             }
@@ -68,13 +79,13 @@ impl<P: Copy> Fabric<P> {
     fn schedule_sweep(&mut self, time: Time) {
         let event = Event { time: self.agenda.window_end(time), entity: WINDOW_END, id: 0 };
         self.agenda.push(event, self.sites.count());
-        self.sweep = Sweep::Scheduled;
+        self.late.sweep = Sweep::Scheduled;
     }
 
     /// All sites of a window have been gone through, up to `until`.
     #[inline]
     pub(super) fn end_sites(&mut self, until: Time) {
-        if self.sweep != Sweep::Due {
+        if self.late.sweep != Sweep::Due {
             return;
         }
         if until == self.agenda.window_end(until) {
@@ -90,15 +101,15 @@ impl<P: Copy> Fabric<P> {
     /// pass over all ports, which lie one after the other, takes less time than an event for each of them.
     #[inline(never)]
     pub(super) fn sweep(&mut self) {
-        let mut ports = std::mem::take(&mut self.swept);
-        for (number, word) in self.late.iter_mut().enumerate() {
+        let mut ports = std::mem::take(&mut self.late.swept);
+        for (number, word) in self.late.waiting.iter_mut().enumerate() {
             let mut bits = std::mem::take(word);
             while bits != 0 {
                 ports.push((64 * number) as u32 + bits.trailing_zeros());
                 bits &= bits - 1;
             }
         }
-        self.sweep = Sweep::None;
+        self.late.sweep = Sweep::None;
         for place in 0..ports.len() {
             if let Some(&port) = ports.get(place + 2 * FETCHED) {
                 self.prefetch_queued_port(port);
@@ -109,15 +120,15 @@ impl<P: Copy> Fabric<P> {
             let port = ports[place];
             self.catch_up(port);
             if self.queued_ports[self.queued_of[port as usize] as usize].waits_late() {
-                self.late[port as usize / 64] |= 1 << (port % 64);
-                self.sweep = Sweep::Due;
+                self.late.waiting[port as usize / 64] |= 1 << (port % 64);
+                self.late.sweep = Sweep::Due;
             }
         }
-        if self.sweep == Sweep::Due {
+        if self.late.sweep == Sweep::Due {
             self.schedule_sweep(self.now + 1);
         }
         ports.clear();
-        self.swept = ports;
+        self.late.swept = ports;
     }
 
     /// Carries out the departures from a port until now.
@@ -134,7 +145,7 @@ impl<P: Copy> Fabric<P> {
     /// The same for any port.
     pub(super) fn catch_up_any(&mut self, port: u32) {
         if self.queued_of.get(port as usize).is_some_and(|&place| place != NOT_QUEUED)
-            && !self.late.is_empty()
+            && !self.late.waiting.is_empty()
         {
             self.catch_up(port);
         }

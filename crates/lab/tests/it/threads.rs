@@ -53,7 +53,7 @@ fn every_built_in_experiment_is_the_same_on_several_threads() {
 fn a_case_is_not_cut_where_messages_end_all_the_time() {
     let reason = |size: &str| {
         let text = format!(
-            "title = 'ring'\n[fabric]\ntopology = 'fat-tree'\nk = 4\nrate = '10Gbps'\ndelay = '1us'\n\
+            "title = 'ring'\n[fabric]\ntopology = 'fat-tree'\nk = 4\nrate = '10Gbps'\ndelay = '1us'\nqueue = '200pkt'\nmark = '65pkt'\n\
              [transport]\nprofile = 'linux'\n[schemes.dctcp]\ncontroller = 'dctcp'\n\
              [workloads.w]\npattern = 'collective'\ncollective = 'ring-all-reduce'\nsize = '{size}'\n"
         );

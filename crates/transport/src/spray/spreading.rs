@@ -33,6 +33,17 @@ struct Packet {
     known: Snapshot,
 }
 
+/// When packets may leave at a pace.
+#[derive(Debug, Default)]
+struct Pacing {
+    /// Bytes/us; 0: none.
+    rate: u32,
+    /// When the next packet may leave.
+    next: Time,
+    /// A packet waits for this.
+    waits: bool,
+}
+
 /// The packets of a connection on their paths.
 #[derive(Debug)]
 pub(super) struct Spreading {
@@ -55,11 +66,7 @@ pub(super) struct Spreading {
     in_flight: u32,
     /// Where a round of the controller ends, and the state for a TCP controller.
     round: tcp::Round,
-    /// bytes/us; 0 = none.
-    pace: u32,
-    /// With a pace: when the next packet may leave, and whether one waits for this.
-    next: Time,
-    waits: bool,
+    pacing: Pacing,
     /// The time at which the oldest packet in flight is given up.
     expiry: Time,
     /// When the timer last backed off. Packets sent before then do not make it back off again.
@@ -86,16 +93,14 @@ impl Spreading {
             order: VecDeque::new(),
             in_flight: 0,
             round: tcp::Round::default(),
-            pace: 0,
-            next: 0,
-            waits: false,
+            pacing: Pacing::default(),
             expiry: NEVER,
             backed_off: 0,
             app_limited: false,
             delivery: Delivery::new(),
             hops: Vec::new(),
         };
-        spreading.pace = own.group.report(0, &spreading.report(0), &[]);
+        spreading.pacing.rate = own.group.report(0, &spreading.report(0), &[]);
         spreading
     }
 
@@ -132,7 +137,7 @@ impl Spreading {
 
     /// When the timer fires or, with a pace, the next packet may leave.
     pub fn deadline(&self) -> Time {
-        if self.waits { self.expiry.min(self.next) } else { self.expiry }
+        if self.pacing.waits { self.expiry.min(self.pacing.next) } else { self.expiry }
     }
 
     fn report(&self, now: Time) -> Report {
@@ -149,7 +154,7 @@ impl Spreading {
     /// allows.
     pub fn poll(&mut self, now: Time, own: &mut Connection) -> Option<Transmit> {
         let (written, cwnd) = (own.messages.written(), own.group[0].cwnd);
-        self.waits = false;
+        self.pacing.waits = false;
         while self.lost.front().is_some_and(|&packet| !self.is_lost(packet)) {
             self.lost.pop_front();
         }
@@ -163,8 +168,8 @@ impl Spreading {
             self.app_limited = false;
             return None;
         }
-        if self.pace > 0 && now < self.next {
-            self.waits = true;
+        if self.pacing.rate > 0 && now < self.pacing.next {
+            self.pacing.waits = true;
             return None;
         }
         let path =
@@ -176,9 +181,9 @@ impl Spreading {
         } else {
             own.counters.sent += 1;
         }
-        if self.pace > 0 {
+        if self.pacing.rate > 0 {
             let bytes = u64::from(own.config.mss + own.config.header);
-            self.next = self.next.max(now) + bytes * 1_000_000 / u64::from(self.pace);
+            self.pacing.next = self.pacing.next.max(now) + bytes * 1_000_000 / u64::from(self.pacing.rate);
         }
         self.order.push_back((packet, place));
         if self.expiry == NEVER {
@@ -194,7 +199,7 @@ impl Spreading {
 
     /// The host's own port, not the window, keeps it from sending now.
     pub fn hold(&mut self, own: &Connection) {
-        self.waits = false;
+        self.pacing.waits = false;
         self.app_limited |= self.in_flight < own.group[0].cwnd;
     }
 
@@ -301,7 +306,7 @@ impl Spreading {
             counters.windows += u64::from(group[0].cwnd);
         }
         if group.scheme().controller().reports() {
-            self.pace = group.report(0, report, &self.hops);
+            self.pacing.rate = group.report(0, report, &self.hops);
             self.hops.clear();
             self.round.begin_if_over(una, sent);
         } else {

@@ -34,7 +34,6 @@ const EXCEPTIONS: &[(&str, &str, usize)] = &[
     ("crates/rounds/src/connection.rs", "Subflow", 18),
     ("crates/rounds/src/network.rs", "Rounds", 17),
     ("crates/sim/src/part.rs", "Part", 18),
-    ("crates/transport/src/spray/spreading.rs", "Spreading", 17),
     ("crates/transport/src/tcp/subflow.rs", "Subflow", 20),
     // Too many: to be divided.
     ("crates/lab/src/engine/mod.rs", "Engine", 28),
