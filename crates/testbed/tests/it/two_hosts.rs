@@ -98,7 +98,8 @@ fn tcp_fills_a_link_and_every_byte_arrives() {
     // Neighbour discovery of IPv6 is not IPv4.
     assert!(strays < 50, "{strays}");
     let late = pair.emulator.lateness();
-    assert!(late.histogram.count() > 15_000 && late.refused == 0, "{}", late.histogram.count());
+    // Every segment; how many ACKs depends on how busy the machine is.
+    assert!(late.histogram.count() > 20_000_000 / 1448 && late.refused == 0, "{}", late.histogram.count());
     let late = |share| late.histogram.quantile(share, 100).unwrap_or(0);
     eprintln!("late: p50 {} ns, p99 {} ns, max {} ns", late(50), late(99), late(100));
 }
