@@ -146,7 +146,7 @@ def test_a_setting_is_tried_once_and_a_small_space_ends(tmp_path: Path) -> None:
     keys = [own.setting.key() for own in found.trials]
     assert len(keys) == len(set(keys)) == 6, "XMP: 2 marks by 2 subflows; DCTCP: 2 marks"
     assert [own.number for own in found.trials] == list(range(6))
-    assert "the space has no more than these 6 settings" in str(found)
+    assert "no other setting was found beside these 6" in str(found)
 
 
 def test_what_breaks_a_bound_competes_with_nobody() -> None:

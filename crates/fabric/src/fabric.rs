@@ -309,19 +309,8 @@ impl<P: Copy> Fabric<P> {
         let packet = self.packets.get_mut(event.id);
         let mut next = packet.next;
         if next > LAST_PORT {
-            let foreseen = if QUEUED { self.take_foreseen(&event) } else { None };
-            let choice = match foreseen {
-                Some(port) => {
-                    debug_assert_eq!(
-                        self.beyond(event.entity - ARRIVALS, next, event.id),
-                        Next::Port(port),
-                        "what was foreseen holds"
-                    );
-                    Next::Port(port)
-                }
-                None => self.beyond(event.entity - ARRIVALS, next, event.id),
-            };
-            match choice {
+            let foreseen = if QUEUED { self.take_foreseen(&event, next) } else { None };
+            match foreseen.unwrap_or_else(|| self.beyond(event.entity - ARRIVALS, next, event.id)) {
                 Next::Port(port) => next = port,
                 Next::Here => {
                     if let Some(telemetry) = &mut self.telemetry {

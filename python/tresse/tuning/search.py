@@ -135,11 +135,8 @@ class _New:
     def _asked(self) -> tuple[Any, Trial] | None:
         """What Optuna proposes; `None` if it only repeats itself."""
         for _ in range(_REPEATS):
-            trial = self._study.ask()
-            own = _trial(self._plan, self._points, trial, len(self._tried))
-            if self._is_new(own):
-                return trial, own
-            self._forget(trial)
+            if pair := self._next():
+                return pair
         return None
 
     def _drawn(self) -> tuple[Any, Trial] | None:
@@ -151,11 +148,17 @@ class _New:
                 continue
             known.add(text)
             self._study.enqueue_trial(drawn)
-            trial = self._study.ask()
-            own = _trial(self._plan, self._points, trial, len(self._tried))
-            if self._is_new(own):
-                return trial, own
-            self._forget(trial)
+            if pair := self._next():
+                return pair
+        return None
+
+    def _next(self) -> tuple[Any, Trial] | None:
+        """Optuna's next trial; `None` if its setting was tried before."""
+        trial = self._study.ask()
+        own = _trial(self._plan, self._points, trial, len(self._tried))
+        if self._is_new(own):
+            return trial, own
+        self._forget(trial)
         return None
 
     def _draw(self, space: Range | list[Any]) -> float:

@@ -77,4 +77,4 @@ def _searched(found: Tuning) -> list[str]:
     plan, tried = found.plan, len(found.trials)
     if tried >= plan.trials or plan.seconds is not None:
         return []
-    return [f"the space has no more than these {tried} settings"]
+    return [f"no other setting was found beside these {tried}"]

@@ -1,8 +1,10 @@
-//! Prefetches the memory that the next events will touch. This affects only the speed.
+//! A look ahead at the next events: prefetches the memory that they will touch, and keeps what a node's choice will be.
+//! This affects only the speed.
 
 use super::{END, FORWARD, Fabric, GONE, LAST_PORT, NOT_QUEUED};
 use crate::agenda::{Event, TIMERS};
 use crate::entity::{ARRIVALS, Entity};
+use crate::forward::Next;
 use crate::prefetch::{Ends, prefetch, prefetch_line};
 use crate::queued_port::QueuedPort;
 
@@ -118,14 +120,21 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// The port by which a packet that has arrived leaves, if it was known before: then it is not chosen again.
+    /// What becomes of a packet that has arrived with this `entry` of its route, if its port was known before: then it is not
+    /// chosen again.
     #[inline]
-    pub(super) fn take_foreseen(&mut self, event: &Event) -> Option<u32> {
+    pub(super) fn take_foreseen(&mut self, event: &Event, entry: u32) -> Option<Next> {
         let place = &mut self.foreseen[event.id as usize % FORESEEN];
         if (place.entity, place.id) != (event.entity, event.id) {
             return None;
         }
-        Some(std::mem::replace(place, Foreseen::NONE).port)
+        let next = Next::Port(std::mem::replace(place, Foreseen::NONE).port);
+        debug_assert_eq!(
+            self.beyond(event.entity - ARRIVALS, entry, event.id),
+            next,
+            "what was foreseen holds"
+        );
+        Some(next)
     }
 
     /// Nodes choose anew from now on.

@@ -61,6 +61,6 @@ fn a_case_is_not_cut_where_messages_end_all_the_time() {
         let plan = resolve(&load(file, Profile::Quick, &[]).expect("valid"), &[]).expect("valid");
         undivided(&plan.cases[0], 2)
     };
-    assert_eq!(reason("8MB"), Some(Undivided::Ends));
-    assert_eq!(reason("800MB"), None);
+    assert_eq!(reason("80kB"), Some(Undivided::Ends));
+    assert_eq!(reason("8MB"), None);
 }
