@@ -26,17 +26,17 @@ enum Flows {
     Lia(&'static str),
     /// Permutation, XMP's window over the paths that REPS picks, and ports that trim.
     Sprayed,
-    /// Short ones that arrive at random, by DCTCP.
-    Arrivals,
+    /// By DCTCP, as this workload starts them.
+    Dctcp(&'static str),
 }
 
 const fn benchmark(name: &'static str, k: u32, milliseconds: u32, flows: Flows) -> Benchmark {
     Benchmark { name, k, milliseconds, flows, threads: 1 }
 }
 
-/// The first cases on two threads.
-const fn on_two(name: &'static str, k: u32, milliseconds: u32) -> Benchmark {
-    Benchmark { threads: 2, ..benchmark(name, k, milliseconds, Flows::Xmp(None)) }
+/// A case on two threads.
+const fn on_two(name: &'static str, k: u32, milliseconds: u32, flows: Flows) -> Benchmark {
+    Benchmark { threads: 2, ..benchmark(name, k, milliseconds, flows) }
 }
 
 const fn xmp(name: &'static str, setting: &'static str) -> Benchmark {
@@ -46,13 +46,13 @@ const fn xmp(name: &'static str, setting: &'static str) -> Benchmark {
 /// Fixed routes over plain ports first, which the others of the same k are compared with, and these on two threads;
 /// then every kind of switch that decides for each packet, and ports with a real server; then losses, and flows
 /// that start and finish.
-const BENCHMARKS: [Benchmark; 19] = [
+const BENCHMARKS: [Benchmark; 23] = [
     benchmark("fat-tree-k8-xmp2-permutation", 8, 200, Flows::Xmp(None)),
     benchmark("fat-tree-k16-xmp2-permutation", 16, 30, Flows::Xmp(None)),
     benchmark("fat-tree-k32-xmp2-permutation", 32, 6, Flows::Xmp(None)),
-    on_two("fat-tree-k8-xmp2-2-threads", 8, 200),
-    on_two("fat-tree-k16-xmp2-2-threads", 16, 30),
-    on_two("fat-tree-k32-xmp2-2-threads", 32, 6),
+    on_two("fat-tree-k8-xmp2-2-threads", 8, 200, Flows::Xmp(None)),
+    on_two("fat-tree-k16-xmp2-2-threads", 16, 30, Flows::Xmp(None)),
+    on_two("fat-tree-k32-xmp2-2-threads", 32, 6, Flows::Xmp(None)),
     xmp("fat-tree-k8-xmp2-ecmp", r#"fabric.routing="ecmp""#),
     xmp("fat-tree-k8-xmp2-spray", r#"fabric.routing="spray""#),
     xmp("fat-tree-k8-xmp2-drill", r#"fabric.routing="drill""#),
@@ -65,7 +65,11 @@ const BENCHMARKS: [Benchmark; 19] = [
     benchmark("fat-tree-k8-lia2-sack", 8, 50, Flows::Lia("sack")),
     benchmark("fat-tree-k8-lia2-rack", 8, 50, Flows::Lia("rack")),
     benchmark("fat-tree-k16-lia2-sack", 16, 30, Flows::Lia("sack")),
-    benchmark("fat-tree-k8-arrivals", 8, 50, Flows::Arrivals),
+    benchmark("fat-tree-k8-arrivals", 8, 50, Flows::Dctcp(ARRIVALS)),
+    benchmark("fat-tree-k16-web-search", 16, 100, Flows::Dctcp(WEB_SEARCH)),
+    on_two("fat-tree-k16-web-search-2-threads", 16, 100, Flows::Dctcp(WEB_SEARCH)),
+    benchmark("fat-tree-k8-ring", 8, 500, Flows::Dctcp(RING)),
+    on_two("fat-tree-k8-ring-2-threads", 8, 500, Flows::Dctcp(RING)),
 ];
 
 /// The benchmarks that have one of `only` in their name; all if that is empty.
@@ -110,11 +114,11 @@ impl Benchmark {
             // Table 1's own recovery, ACKs and handshake are XMP's reading of ns-3: here they are the profile's.
             Flows::Lia(_) => (["scheme=lia", "subflows=2"], PERMUTATION, &DROP_TAIL),
             Flows::Sprayed => (["scheme=xmp", "subflows=1"], PERMUTATION, &SPRAYED),
-            Flows::Arrivals => (["scheme=dctcp", "subflows=1"], ARRIVALS, &[]),
+            &Flows::Dctcp(workload) => (["scheme=dctcp", "subflows=1"], workload, &[]),
         };
         let recovery = match self.flows {
             Flows::Lia(recovery) => Some(format!("transport.recovery={recovery}")),
-            Flows::Xmp(_) | Flows::Sprayed | Flows::Arrivals => None,
+            Flows::Xmp(_) | Flows::Sprayed | Flows::Dctcp(_) => None,
         };
         let duration = self.milliseconds;
         let own = [
@@ -134,6 +138,13 @@ const PERMUTATION: &str = r#"pattern = "permutation""#;
 
 /// A thousand flows a millisecond on 128 hosts at 1 Gbit/s: 48 of 128 Gbit/s.
 const ARRIVALS: &str = r#"pattern = "poisson", size = "6kB", load = 0.375, load_on = "access""#;
+
+/// Flows of 1.7 MB on average, most of them much smaller, to 60 % of the load that the network can carry.
+const WEB_SEARCH: &str =
+    r#"pattern = "poisson", size = { distribution = "websearch-hpcc" }, load = 0.6, load_on = "access""#;
+
+/// Messages of 64 kB from each of 128 hosts to its neighbour, one step after the other.
+const RING: &str = r#"pattern = "collective", collective = "ring-all-reduce", size = "8MB""#;
 
 /// Table 1's packets, sprayed. A sprayed connection has no handshake.
 const SPRAYED: [&str; 6] = [

@@ -75,7 +75,7 @@ pub struct Bench {
 ///   hosts, on one thread and on two, and on that of 128 with every load balancer that decides for each packet and with ports that have a real
 ///   server;
 /// - LIA with two subflows under Permutation over queues that drop, with NewReno, SACK and RACK-TLP;
-/// - short flows that arrive at random.
+/// - short flows that arrive at random, web search and a ring all-reduce, by DCTCP.
 ///
 /// They take turns: a machine that is slow for a while affects one repetition of many benchmarks, not all of one.
 /// `begins` gets the number of a repetition, from 1, and whose it is; `earlier` is what the cases are compared with.
