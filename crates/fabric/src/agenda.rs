@@ -4,7 +4,9 @@
 //! receives in a window are known before the window begins, and what is done at one site in a window has no effect on
 //! another before it ends. The sites of a window can therefore be gone through one after the other, each in the order
 //! of time, while their ports and flows lie in the cache: no queue keeps the events of the whole network in order.
-//! They can also be taken in the order of time, whatever their site; that is slower, and the results are the same.
+//! They can also be taken in the order of time, whatever their site; that is slower, and the results are the same. Or some
+//! sites lead: their events are taken first, in the order of time, because they are to see what each of them does at once,
+//! and the other sites follow, one after the other.
 //!
 //! A window that is to come is a chain of chunks, in the order in which its events were pushed. It is sorted when its
 //! time comes. At one time, events of a site come in the order of [`Ties`]: the model alone decides it (design rule 4).
@@ -24,7 +26,7 @@ use crate::sites::Sites;
 use crate::ties::Ties;
 use sort::Sorter;
 use window::{Ring, Taking};
-use word::{Added, Place, Word, collide};
+use word::{ALL, Added, Place, Word, collide};
 
 /// Something that happens at `time`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +73,53 @@ enum Order {
     Sites,
     /// Of time alone.
     Time,
+    /// Of time alone, of the sites that lead; the window's other events are in the ring.
+    Leading,
+}
+
+/// Sorted events, and others that were added to them.
+#[derive(Debug, Default)]
+struct Line {
+    /// Those before `next` are done.
+    words: Vec<Word>,
+    next: usize,
+    added: BinaryHeap<Reverse<Added>>,
+}
+
+impl Line {
+    fn is_empty(&self) -> bool {
+        self.next == self.words.len() && self.added.is_empty()
+    }
+
+    fn len(&self) -> usize {
+        self.words.len() - self.next + self.added.len()
+    }
+
+    fn left(&self) -> &[Word] {
+        &self.words[self.next..]
+    }
+
+    fn added(&self) -> impl Iterator<Item = &Word> {
+        self.added.iter().map(|Reverse(added)| &added.word)
+    }
+
+    /// The time of the first of them, from the window's start.
+    #[inline]
+    fn first_offset(&self) -> Option<u32> {
+        let known = self.words.get(self.next).map(|word| word.offset);
+        if self.added.is_empty() {
+            return known;
+        }
+        let added = self.added.peek().map(|Reverse(added)| added.word.offset);
+        known.into_iter().chain(added).min()
+    }
+}
+
+/// The events of the sites that lead, while the others are brought up to them.
+#[derive(Debug)]
+pub struct Leaders {
+    line: Line,
+    last: u32,
 }
 
 /// The events to come; see the module documentation.
@@ -82,15 +131,17 @@ pub struct Agenda {
     taking: Option<Taking>,
     /// How the window is sorted that is open, if one is.
     order: Option<Order>,
-    /// How far it is open: up to then after its start.
+    /// How far it is open: up to then after its start, and of that instant up to `last_place`.
     last: u32,
-    /// The events of the open window, or of a district in it, sorted; those before `next` are done.
-    open: Vec<Word>,
-    next: usize,
-    /// The site of the last event.
+    last_place: Place,
+    /// The sites that lead, if some do.
+    leaders: Range<u32>,
+    /// The events of the open window, or of a district in it. What was added to a window in the order of sites is all of
+    /// one site.
+    line: Line,
+    /// Site and entity of the last event.
     site: u32,
-    /// Events that were added to the open window; if it is in the order of sites, all of one site.
-    added: BinaryHeap<Reverse<Added>>,
+    entity: Entity,
     /// The ranks of timers of the open window.
     ranks: Vec<u64>,
     sorter: Sorter,
@@ -107,10 +158,11 @@ impl Agenda {
             taking: None,
             order: None,
             last: 0,
-            open: Vec::new(),
-            next: 0,
+            last_place: ALL,
+            leaders: 0..0,
+            line: Line::default(),
             site: 0,
-            added: BinaryHeap::new(),
+            entity: 0,
             ranks: Vec::new(),
             sorter: Sorter::new(sites.district_bits),
         }
@@ -127,11 +179,26 @@ impl Agenda {
     pub(crate) fn push_carried(&mut self, event: Event, site: u32, carried: Carried) {
         let (ahead, offset) = self.ring.place(event.time);
         let word = Word { offset, site, entity: event.entity, id: event.id, carried };
-        if ahead == 0 && self.order.is_some() && offset <= self.last {
+        if ahead == 0 && self.takes(&word) {
             self.add(word);
         } else {
             self.ring.file(ahead, word);
         }
+    }
+
+    /// Whether an event of this window belongs to what is open of it.
+    fn takes(&self, word: &Word) -> bool {
+        match self.order {
+            None => false,
+            Some(Order::Leading) => word.offset <= self.last && self.leaders.contains(&word.site),
+            Some(Order::Sites | Order::Time) => self.is_due(word),
+        }
+    }
+
+    /// Whether an event of this window comes no later than it is open.
+    fn is_due(&self, word: &Word) -> bool {
+        word.offset < self.last
+            || word.offset == self.last && (self.last_place == ALL || self.place_of(word) <= self.last_place)
     }
 
     /// Adds a timer of the site that is being gone through, which fires in this window.
@@ -155,7 +222,7 @@ impl Agenda {
     #[inline(never)]
     fn add(&mut self, word: Word) {
         let place = self.place_of(&word);
-        self.added.push(Reverse(Added { place, word }));
+        self.line.added.push(Reverse(Added { place, word }));
     }
 
     /// The length of a window, ps.
@@ -181,28 +248,99 @@ impl Agenda {
         }
         self.order = Some(Order::Sites);
         let taking = self.ring.begin_to_take(limit);
-        self.last = taking.last();
+        (self.last, self.last_place) = (taking.last(), ALL);
         self.taking = Some(taking);
-        self.open.clear();
-        self.next = 0;
+        (self.line.words, self.line.next) = (self.emptied(), 0);
+    }
+
+    /// The memory of the open events, without them.
+    fn emptied(&mut self) -> Vec<Word> {
+        let mut words = std::mem::take(&mut self.line.words);
+        words.clear();
+        words
+    }
+
+    /// Opens what is left of the window of `limit` up to then in the order of time, at these sites alone: they lead. No other
+    /// site has districts in common with them. Nothing comes before this window, and after it nothing may be pushed before
+    /// `limit`.
+    pub fn open_leading(&mut self, limit: Time, leaders: Range<u32>) {
+        debug_assert!(self.order.is_none(), "a window is gone through in one order");
+        self.ring.turn_to(limit);
+        self.order = Some(Order::Leading);
+        let mut words = self.emptied();
+        let mut taking = self.ring.begin_to_take_of(limit, leaders.clone());
+        (self.last, self.last_place, self.leaders) = (taking.last(), ALL, leaders);
+        while self.take(&mut taking, &mut words) {}
+        (self.line.words, self.line.next) = (words, 0);
+        if self.sorter.by_time(&mut self.line.words) {
+            self.settle_ties();
+        }
+    }
+
+    /// The sites that lead are through; the others may follow.
+    pub fn end_leading(&mut self) {
+        debug_assert!(self.order == Some(Order::Leading) && self.line.is_empty(), "all that leads is done");
+        self.order = None;
+    }
+
+    /// The other sites are to follow up to where those are that lead, which go on later: up to `limit`, and of that instant
+    /// up to this rank, if there is one. Then go through the window site by site, and call [`Self::lead_again`].
+    pub fn follow(&mut self, limit: Time, rank: Option<u32>) -> Leaders {
+        debug_assert!(self.order == Some(Order::Leading), "some sites lead");
+        let leaders = Leaders { line: std::mem::take(&mut self.line), last: self.last };
+        self.order = None;
+        self.open_sites(limit, std::iter::empty());
+        self.last_place = rank.map_or(ALL, |rank| (0, rank.into(), u32::MAX));
+        leaders
+    }
+
+    /// The rank of the last event.
+    pub fn last_rank(&self, now: Time) -> u32 {
+        self.ties.rank(now, self.entity)
+    }
+
+    /// Whether some sites lead.
+    #[inline]
+    pub fn is_led(&self) -> bool {
+        self.order == Some(Order::Leading)
+    }
+
+    /// The others have followed.
+    pub fn lead_again(&mut self, leaders: Leaders) {
+        debug_assert!(self.order.is_none(), "the others have followed");
+        self.order = Some(Order::Leading);
+        (self.line, self.last, self.last_place) = (leaders.line, leaders.last, ALL);
+    }
+
+    /// Adds the events of the next district that are due; false if there is none.
+    fn take(&mut self, taking: &mut Taking, words: &mut Vec<Word>) -> bool {
+        let before = words.len();
+        if !self.ring.take(taking, words) {
+            return false;
+        }
+        if self.last_place != ALL || Time::from(self.last) < self.ring.width() - 1 {
+            let later: Vec<Word> = words.extract_if(before.., |word| !self.is_due(word)).collect();
+            later.into_iter().for_each(|word| self.ring.file(0, word));
+        }
+        true
     }
 
     /// Opens the next district with events; false at the window's end.
     #[inline(never)]
     fn open_district(&mut self) -> bool {
-        self.open.clear();
-        self.next = 0;
-        while let Some(taking) = &mut self.taking
-            && self.open.is_empty()
+        let mut words = self.emptied();
+        while words.is_empty()
+            && let Some(mut taking) = self.taking.take()
         {
-            if !self.ring.take(taking, &mut self.open) {
-                self.taking = None;
+            if self.take(&mut taking, &mut words) {
+                self.taking = Some(taking);
             }
         }
-        if self.sorter.by_site(&mut self.open) {
+        (self.line.words, self.line.next) = (words, 0);
+        if self.sorter.by_site(&mut self.line.words) {
             self.settle_ties();
         }
-        !self.open.is_empty()
+        !self.line.words.is_empty()
     }
 
     /// The next event of the window that is open site by site; if there is none, it is closed.
@@ -214,15 +352,15 @@ impl Agenda {
     /// The same, with what it carries.
     #[inline]
     pub(crate) fn next_carried(&mut self) -> Option<(Event, Carried)> {
-        if !self.added.is_empty() {
+        if !self.line.added.is_empty() {
             return Some(self.next_or_added());
         }
-        if self.next == self.open.len() && !self.open_district() {
+        if self.line.next == self.line.words.len() && !self.open_district() {
             self.order = None;
             return None;
         }
-        let word = self.open[self.next];
-        self.next += 1;
+        let word = self.line.words[self.line.next];
+        self.line.next += 1;
         self.site = word.site;
         Some((self.event(&word), word.carried))
     }
@@ -247,28 +385,28 @@ impl Agenda {
     /// The event that comes first, of those that were known and those that were added.
     #[inline(never)]
     fn next_or_added(&mut self) -> (Event, Carried) {
-        let &Reverse(Added { place, word: added }) = self.added.peek().expect("one was added");
-        let known = self.open.get(self.next).copied().filter(|word| {
-            (self.order == Some(Order::Time) || word.site == self.site)
+        let &Reverse(Added { place, word: added }) = self.line.added.peek().expect("one was added");
+        let known = self.line.left().first().copied().filter(|word| {
+            (self.order != Some(Order::Sites) || word.site == self.site)
                 && (word.offset < added.offset || word.offset == added.offset && self.place_of(word) < place)
         });
         match known {
-            Some(_) => self.next += 1,
-            None => drop(self.added.pop()),
+            Some(_) => self.line.next += 1,
+            None => drop(self.line.added.pop()),
         }
         let word = known.unwrap_or(added);
-        self.site = word.site;
+        (self.site, self.entity) = (word.site, word.entity);
         (self.event(&word), word.carried)
     }
 
     /// Whether a window is open in the order of time and has events.
     #[inline]
     pub fn is_open_by_time(&self) -> bool {
-        self.order == Some(Order::Time) && (self.next < self.open.len() || !self.added.is_empty())
+        self.order == Some(Order::Time) && !self.line.is_empty()
     }
 
-    /// The next event in the order of time, if it comes at or before `limit`. After `None`, no event before that
-    /// `limit` may be pushed.
+    /// The next event in the order of time, if it comes at or before `limit`; of a window in which some sites lead, of these
+    /// alone. After `None`, no event before that `limit` may be pushed.
     #[inline]
     pub fn pop_until(&mut self, limit: Time) -> Option<Event> {
         self.pop_carried(limit).map(|(event, _)| event)
@@ -280,20 +418,20 @@ impl Agenda {
         if self.open_by_time(limit)? > limit {
             return None;
         }
-        if !self.added.is_empty() {
+        if !self.line.added.is_empty() {
             return Some(self.next_or_added());
         }
-        let word = self.open[self.next];
-        self.next += 1;
-        self.site = word.site;
+        let word = self.line.words[self.line.next];
+        self.line.next += 1;
+        (self.site, self.entity) = (word.site, word.entity);
         Some((self.event(&word), word.carried))
     }
 
     /// Time and rank of the next event, if it comes at `limit` or before; otherwise as [`Self::pop_until`].
     pub fn peek_until(&mut self, limit: Time) -> Option<(Time, u32)> {
         let time = self.open_by_time(limit).filter(|&time| time <= limit)?;
-        let known = self.open.get(self.next).map(|word| (word.offset, self.place_of(word)));
-        let added = self.added.peek().map(|Reverse(added)| (added.word.offset, added.place));
+        let known = self.line.left().first().map(|word| (word.offset, self.place_of(word)));
+        let added = self.line.added.peek().map(|Reverse(added)| (added.word.offset, added.place));
         let (_, (_, rank, _)) = known.into_iter().chain(added).min()?;
         Some((time, rank as u32))
     }
@@ -302,20 +440,10 @@ impl Agenda {
     /// begins by `limit`.
     #[inline]
     fn open_by_time(&mut self, limit: Time) -> Option<Time> {
-        if let Some(offset) = self.first_offset() {
+        if let Some(offset) = self.line.first_offset() {
             return Some(self.ring.start() + Time::from(offset));
         }
-        self.open_next(limit)
-    }
-
-    #[inline]
-    fn first_offset(&self) -> Option<u32> {
-        let known = self.open.get(self.next).map(|word| word.offset);
-        if self.added.is_empty() {
-            return known;
-        }
-        let added = self.added.peek().map(|Reverse(added)| added.word.offset);
-        known.into_iter().chain(added).min()
+        if self.is_led() { None } else { self.open_next(limit) }
     }
 
     fn open_next(&mut self, limit: Time) -> Option<Time> {
@@ -328,23 +456,24 @@ impl Agenda {
             return None;
         }
         self.ring.turn_to_first();
-        self.open.clear();
-        self.last = u32::MAX;
+        let mut words = self.emptied();
+        (self.last, self.last_place) = (u32::MAX, ALL);
         let mut taking = self.ring.begin_to_take(NEVER);
-        while self.ring.take(&mut taking, &mut self.open) {}
-        (self.order, self.next) = (Some(Order::Time), 0);
-        if self.sorter.by_time(&mut self.open) {
+        while self.ring.take(&mut taking, &mut words) {}
+        self.order = Some(Order::Time);
+        (self.line.words, self.line.next) = (words, 0);
+        if self.sorter.by_time(&mut self.line.words) {
             self.settle_ties();
         }
-        self.open.first().map(|word| self.ring.start() + Time::from(word.offset))
+        self.line.words.first().map(|word| self.ring.start() + Time::from(word.offset))
     }
 
     /// Puts events of one time, and of one site unless the order is of time alone, in their places.
     #[cold]
     fn settle_ties(&mut self) {
-        let by_time = self.order == Some(Order::Time);
+        let by_time = self.order != Some(Order::Sites);
         let same = |a: &Word, b: &Word| a.offset == b.offset && (by_time || a.site == b.site);
-        let mut open = std::mem::take(&mut self.open);
+        let mut open = std::mem::take(&mut self.line.words);
         let mut start = 0;
         while let Some(at) = open[start..].windows(2).position(|pair| same(&pair[0], &pair[1])) {
             let first = start + at;
@@ -357,7 +486,7 @@ impl Agenda {
             );
             start = first + more;
         }
-        self.open = open;
+        self.line.words = open;
     }
 
     fn place_of(&self, word: &Word) -> Place {
@@ -374,44 +503,51 @@ impl Agenda {
     /// Entity and id of the event that comes `ahead` events after the next one, if it is known yet.
     #[inline]
     pub fn upcoming(&self, ahead: usize) -> Option<(Entity, u32)> {
-        self.open.get(self.next + ahead).map(|word| (word.entity, word.id))
+        self.line.words.get(self.line.next + ahead).map(|word| (word.entity, word.id))
     }
 
     /// The same, with its site and what it carries.
     #[inline]
     pub(crate) fn upcoming_carried(&self, ahead: usize) -> Option<(Entity, u32, u32, Carried)> {
-        self.open.get(self.next + ahead).map(|word| (word.entity, word.id, word.site, word.carried))
+        self.line
+            .words
+            .get(self.line.next + ahead)
+            .map(|word| (word.entity, word.id, word.site, word.carried))
     }
 
     /// A time before which no event comes, and the time of the next event if its window has been opened; [`NEVER`] if
-    /// there is none.
+    /// there is none. While some sites lead, only theirs in this window count.
     pub fn earliest(&self) -> Time {
         if self.order.is_some()
-            && let Some(offset) = self.first_offset()
+            && let Some(offset) = self.line.first_offset()
         {
             return self.ring.start() + Time::from(offset);
         }
-        self.ring.first().unwrap_or(NEVER)
+        if self.is_led() { NEVER } else { self.ring.first().unwrap_or(NEVER) }
     }
 
     /// What arrives at these sites in the window of `time`, as far as it is not over, in no order; `None` if that window
     /// is far ahead.
-    pub(crate) fn arrivals(&self, time: Time, sites: Range<u32>) -> Option<impl Iterator<Item = u32>> {
+    pub(crate) fn arrivals(
+        &self,
+        time: Time,
+        sites: Range<u32>,
+    ) -> Option<impl Iterator<Item = (Time, u32)>> {
         let window = self.ring.window_of(time)?;
         let is_current = self.ring.window_of(self.ring.start()) == Some(window);
-        let open = if is_current { &self.open[self.next..] } else { &[] };
-        let added = self.added.iter().map(|Reverse(added)| &added.word).filter(move |_| is_current);
+        let open = if is_current { self.line.left() } else { &[] };
+        let added = self.line.added().filter(move |_| is_current);
         let words = open.iter().chain(added).chain(self.ring.words(window, sites.clone()));
         let arrives =
             move |word: &&Word| sites.contains(&word.site) && (ARRIVALS..TIMERS).contains(&word.entity);
-        Some(words.filter(arrives).map(|word| word.id))
+        let start = self.ring.window_end(time) + 1 - self.ring.width();
+        Some(words.filter(arrives).map(move |word| (start + Time::from(word.offset), word.id)))
     }
 
     /// All events but timers, in no order. Slow, because it visits every window.
     pub fn iter(&self) -> impl Iterator<Item = Event> {
-        let added = self.added.iter().map(|Reverse(added)| self.event(&added.word));
-        let open = self.open[self.next..].iter().map(|word| self.event(word));
-        open.chain(added).chain(self.ring.iter()).filter(|event| event.entity < TIMERS)
+        let open = self.line.left().iter().chain(self.line.added()).map(|word| self.event(word));
+        open.chain(self.ring.iter()).filter(|event| event.entity < TIMERS)
     }
 
     /// The order of events at one time.
@@ -421,7 +557,7 @@ impl Agenda {
 
     /// How many events there are.
     pub fn len(&self) -> usize {
-        self.open.len() - self.next + self.added.len() + self.ring.len()
+        self.line.len() + self.ring.len()
     }
 
     /// Whether there are none.

@@ -32,6 +32,8 @@ pub struct Sites {
     hosts: Vec<u32>,
     /// The sites of hosts and of nothing else.
     only_hosts: Range<u32>,
+    /// Whether no link is without delay.
+    pub(crate) all_delay: bool,
     /// The most links into a host, and the most that they carry, bit/s; `None` if packets may come to a host at any
     /// rate.
     into_host: Option<(u64, BitsPerSecond)>,
@@ -49,6 +51,7 @@ impl Sites {
             own: vec![0; ports],
             hosts: Vec::new(),
             only_hosts: 0..0,
+            all_delay: false,
             into_host: None,
         }
     }
@@ -71,8 +74,15 @@ impl Sites {
             }
         }
         let group: Vec<u32> = (0..nodes).map(|node| groups.of(node)).collect();
-        let first = if whole_nodes { 0 } else { ports };
-        let site = |node: u32| first + group[node as usize];
+        let district_bits = if whole_nodes { NODES_BITS } else { PORTS_BITS };
+        let next_district = |site: u32| site.next_multiple_of(1 << district_bits);
+        // Hosts have districts of their own.
+        let first = if whole_nodes { 0 } else { next_district(ports) };
+        let switches = next_district(first + network.hosts);
+        let site = |node: u32| match group[node as usize] {
+            host if host < network.hosts => first + host,
+            switch => switches + switch - network.hosts,
+        };
         let far = |&[_, to]: &[u32; 2]| if is_plain[to as usize] { NEXT_PORT } else { site(to) };
         let between = topology.configs.iter().zip(&network.ends);
         let between = between.filter(|(_, ends)| group[ends[0] as usize] != group[ends[1] as usize]);
@@ -86,14 +96,15 @@ impl Sites {
         let are_apart = !at_once.any(|(_, ends)| joins_host(ends));
         let is_paced = !network.ends.iter().any(|&[from, to]| is_host(from) && is_host(to));
         Self {
-            count: first + nodes,
+            count: switches + nodes - network.hosts,
             ports: first,
-            district_bits: if whole_nodes { NODES_BITS } else { PORTS_BITS },
+            district_bits,
             window: window.min(u32::MAX.into()),
             far: network.ends.iter().map(far).collect(),
             own: network.ends.iter().map(|&[from, _]| site(from)).collect(),
             hosts: (0..topology.hosts()).map(|host| site(topology.addresses(host).start)).collect(),
             only_hosts: first..first + if are_apart { network.hosts } else { 0 },
+            all_delay: topology.configs.iter().all(|config| config.delay > 0),
             into_host: is_paced.then(|| into_host(topology)),
         }
     }

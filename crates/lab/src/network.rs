@@ -15,8 +15,13 @@ pub trait Network {
     fn now(&self) -> Time;
 
     /// Lets time pass until `until`, until a flow has finished, or for a while: `budget` packet-hops, or what the
-    /// network considers equally long.
+    /// network considers equally long. What happens between the hosts may be carried out later: see
+    /// [`Network::settle`].
     fn advance(&mut self, until: Time, budget: u64) -> Step;
+
+    /// Carries out all that has happened until now. To be called before a look at ports, at mechanisms or at
+    /// [`Network::hops`], and before links change.
+    fn settle(&mut self) {}
 
     /// Starts a connection, with its whole message.
     fn start(&mut self, spec: FlowSpec);
@@ -59,6 +64,11 @@ pub trait Network {
 
     /// Packet-hops until now.
     fn hops(&self) -> u64;
+
+    /// Packet-hops until now, at most, whether or not all has been carried out.
+    fn most_hops(&self) -> u64 {
+        self.hops()
+    }
 
     /// Every port, by number.
     fn ports(&self) -> Vec<PortNow>;
@@ -140,7 +150,11 @@ impl Network for World {
     }
 
     fn advance(&mut self, until: Time, budget: u64) -> Step {
-        self.advance(until, budget)
+        self.advance_hosts(until, budget)
+    }
+
+    fn settle(&mut self) {
+        self.settle();
     }
 
     fn start(&mut self, spec: FlowSpec) {
@@ -212,6 +226,10 @@ impl Network for World {
 
     fn hops(&self) -> u64 {
         self.hops()
+    }
+
+    fn most_hops(&self) -> u64 {
+        self.most_hops()
     }
 
     fn ports(&self) -> Vec<PortNow> {

@@ -199,7 +199,7 @@ impl Part {
         let own = &mut self.fair_queues.ports[place];
         own.is_armed = true;
         let (port, name) = (own.port, u64::MAX - u64::from(own.port));
-        if time > self.by_sites_until {
+        if !self.is_gone_through(time) {
             return self.fair_queues.timers.set(place as u32, name, time);
         }
         let (rank, site) = (self.fabric.ties().timer(time, name), self.fabric.site_of_port(port));

@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 pub mod ceiling;
+mod crew;
 mod fair_queue;
 mod flow;
 mod lifecycle;

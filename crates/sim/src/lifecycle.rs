@@ -175,8 +175,13 @@ impl World {
     }
 
     /// Frees the slots of connections that have finished and have no packet in the fabric. Nothing may be on its
-    /// way between the parts.
+    /// way between the parts. Looks at them once they have become twice as many: a packet stays for a round-trip time, in
+    /// which many others may finish.
     pub(crate) fn release_closed(&mut self) {
+        const FEW: usize = 16;
+        if self.closing.len() < 2 * self.kept_closing + FEW {
+            return;
+        }
         let mut closing = std::mem::take(&mut self.closing);
         closing.retain(|&halves| {
             let packets = self.sending(halves).in_fabric + self.receiving(halves).in_fabric;
@@ -186,6 +191,7 @@ impl World {
             }
             packets != 0
         });
+        self.kept_closing = closing.len();
         self.closing = closing;
     }
 

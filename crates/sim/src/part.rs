@@ -44,7 +44,21 @@ pub(crate) enum Turn {
     Reached,
 }
 
-/// A part of the world. Parts are next to each other in memory, and two threads must not write to one cache line.
+/// The parts of a world. A part stays where it is when a thread gets it for a while.
+pub(crate) type Parts = Vec<Box<Part>>;
+
+/// What is open of a window, and until when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Open {
+    /// It is not, or in the order of time.
+    Nothing,
+    /// It is being gone through site by site.
+    Sites(Time),
+    /// Hosts lead. The switches are where the window was opened, or where somebody looked at them.
+    Hosts(Time),
+}
+
+/// A part of the world. Two threads must not write to one cache line.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Part {
@@ -67,8 +81,7 @@ pub(crate) struct Part {
     pub recorder: Recorder,
     /// Messages of which so little is missing that a window may bring it.
     pub near: u32,
-    /// Until then the window is gone through site by site that is being gone through so; 0 if none is.
-    pub by_sites_until: Time,
+    pub open: Open,
     /// Whether it is the whole world: slots are then freed as soon as possible.
     pub is_whole: bool,
     /// By part, the notes to send there.
@@ -94,7 +107,7 @@ impl Part {
             rtts: Vec::new(),
             recorder: Recorder::default(),
             near: 0,
-            by_sites_until: 0,
+            open: Open::Nothing,
             is_whole: parts == 1,
             notes: (0..parts).map(|_| Vec::new()).collect(),
         }

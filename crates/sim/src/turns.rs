@@ -1,5 +1,9 @@
-//! How time passes in a part: turn by turn, a turn being a window or what is left of it, site by site where no message
-//! ends, else in the order of time; at one time packets first.
+//! How time passes in a part: turn by turn, a turn being a window or what is left of it.
+//!
+//! Where no message ends and no flow starts, the sites are gone through one after the other. The end of a message has an
+//! effect at other hosts at once: its sender stops, and flows start. But it has none in a switch before the window is over.
+//! So hosts lead otherwise: they are gone through in the order of time, at one time packets first, and the switches follow,
+//! one after the other, when the window ends or somebody looks at them.
 
 use tresse_fabric::{Ends, Happening, Timer};
 use tresse_transport::Wire;
@@ -7,7 +11,7 @@ use tresse_units::{NEVER, Time};
 
 use crate::fair_queue::FAIR;
 use crate::flow::{Receiving, SUBFLOW, SUBFLOW_BITS, Sending};
-use crate::part::{Part, RETRANSMISSION, Turn};
+use crate::part::{Open, Part, RETRANSMISSION, Turn};
 
 /// With more messages near their end than this, it is not looked at which packets arrive: a window in which none ends is
 /// rare then, and the look takes longer than such windows save. The results are the same.
@@ -49,6 +53,14 @@ impl Part {
             self.handle_arrival(&lost);
         }
         while handled(self) < last {
+            if let Open::Hosts(end) = self.open {
+                match self.advance_by_time(end.min(until), last - handled(self)) {
+                    Turn::Reached if until < end => return Turn::Reached,
+                    Turn::Reached => self.follow_to_end(end),
+                    turn @ (Turn::Complete(_) | Turn::Budget) => return turn,
+                }
+                continue;
+            }
             let next = self.earliest();
             if next > until || next == NEVER {
                 if until != NEVER {
@@ -60,9 +72,10 @@ impl Part {
                 return self.advance_by_time(until, last - handled(self));
             }
             let end = self.fabric.turn_end(next);
-            // The end of a message has an effect elsewhere at once.
             if end <= until && !self.may_end(next) {
                 self.advance_to_turn_end(end);
+            } else if self.fabric.hosts_can_lead() {
+                self.lead_to(end);
             } else {
                 match self.advance_by_time(end.min(until), last - handled(self)) {
                     Turn::Reached => {}
@@ -73,6 +86,31 @@ impl Part {
         Turn::Budget
     }
 
+    /// Hosts lead from now on, to `end`, the end of a turn.
+    pub fn lead_to(&mut self, end: Time) {
+        self.fabric.lead(end);
+        self.open = Open::Hosts(end);
+    }
+
+    /// Hosts have been gone through to `end`; the switches follow.
+    pub fn follow_to_end(&mut self, end: Time) {
+        self.fabric.end_leading();
+        self.open = Open::Nothing;
+        self.fabric.open_window(end, std::iter::empty());
+        self.go_through_sites();
+        self.fabric.set_now(end);
+    }
+
+    /// Brings the switches up to the hosts, for somebody who looks at them; of what happens now up to this rank, or all.
+    pub fn settle(&mut self, rank: Option<u32>) {
+        if let Open::Hosts(_) = self.open {
+            let leaders = self.fabric.follow(rank);
+            self.go_through_sites();
+            self.fabric.lead_again(leaders);
+        }
+        self.fabric.settle();
+    }
+
     /// Whether windows are gone through site by site, where no message ends.
     pub fn goes_by_sites(&self) -> bool {
         self.fabric.goes_by_sites() && !self.recorder.is_on()
@@ -80,15 +118,26 @@ impl Part {
 
     /// Whether a message may end in what is left of the window of `time`.
     pub fn may_end(&self, time: Time) -> bool {
+        self.first_end(time).is_some()
+    }
+
+    /// No message ends before this in what is left of the window of `time`; `None` if none ends there at all, 0 if nobody
+    /// knows.
+    pub fn first_end(&self, time: Time) -> Option<Time> {
         if self.near == 0 || self.near > MOST_NEAR {
-            return self.near > 0;
+            return (self.near > 0).then_some(0);
         }
-        let Some(arrivals) = self.fabric.arrivals_at_hosts(time) else { return true };
-        let data = arrivals.filter(|wire| !wire.body.is_ack()).map(|wire| wire.subflow >> SUBFLOW_BITS);
-        let mut data: Vec<u32> = data.filter(|&slot| self.receivings[slot as usize].is_near).collect();
+        let Some(arrivals) = self.fabric.arrivals_at_hosts(time) else { return Some(0) };
+        let data = arrivals.filter(|(_, wire)| !wire.body.is_ack());
+        let data = data.map(|(time, wire)| (wire.subflow >> SUBFLOW_BITS, time));
+        let mut data: Vec<(u32, Time)> =
+            data.filter(|&(slot, _)| self.receivings[slot as usize].is_near).collect();
         data.sort_unstable();
-        data.chunk_by(|a, b| a == b)
-            .any(|own| self.receivings[own[0] as usize].may_end_with(own.len() as u32))
+        let end = |own: &[(u32, Time)]| {
+            let half = &self.receivings[own[0].0 as usize];
+            (1..).zip(own).find(|&(count, _)| half.may_end_with(count)).map(|(_, &(_, time))| time)
+        };
+        data.chunk_by(|a, b| a.0 == b.0).filter_map(end).min()
     }
 
     /// Advances to `end`, the end of a turn in which no message ends.
@@ -115,7 +164,13 @@ impl Part {
             Timer { time, rank, number, site }
         });
         self.fabric.open_window(end, due.chain(fair));
-        self.by_sites_until = end;
+        self.open = Open::Sites(end);
+        self.go_through_sites();
+        self.open = Open::Nothing;
+    }
+
+    /// Goes through the sites of what was opened of a window.
+    fn go_through_sites(&mut self) {
         loop {
             let halves = PacketEnds { sendings: &self.sendings, receivings: &self.receivings };
             match self.fabric.next_of_site(&halves) {
@@ -131,7 +186,6 @@ impl Part {
                 None => break,
             }
         }
-        self.by_sites_until = 0;
     }
 
     /// A timer fires that was set for now, unless it has been moved since.
@@ -148,9 +202,14 @@ impl Part {
         }
     }
 
+    /// Whether this time is in the window that is being gone through site by site.
+    pub fn is_gone_through(&self, time: Time) -> bool {
+        matches!(self.open, Open::Sites(until) if time <= until)
+    }
+
     /// Sets a timer, which a half has for itself.
     pub fn set_timer(&mut self, number: u32, name: u64, site: u32, time: Time) {
-        if time > self.by_sites_until {
+        if !self.is_gone_through(time) {
             return self.timers.set(number, name, time);
         }
         self.timers.clear(number);

@@ -25,6 +25,7 @@ impl World {
 
     /// How often mechanisms have acted.
     pub fn mechanisms(&self) -> Mechanisms {
+        self.assert_settled();
         let parts = self
             .parts
             .iter()
@@ -37,13 +38,15 @@ impl World {
         self.parts.iter().map(|part| part.delivered_bytes).sum()
     }
 
-    /// The number of packets that have entered a port; each counts once per port.
+    /// The number of packets that have entered a port; each counts once per port. What switches have yet to do after
+    /// [`World::advance_hosts`] is not among them.
     pub fn hops(&self) -> u64 {
         self.parts.iter().map(|part| part.fabric.hops()).sum()
     }
 
     /// Packets on their way.
     pub fn in_flight(&self) -> usize {
+        self.assert_settled();
         self.parts.iter().map(|part| part.fabric.in_flight()).sum()
     }
 
@@ -64,6 +67,7 @@ impl World {
 
     /// Packets now waiting in a port.
     pub fn waiting(&self, port: u32) -> u64 {
+        self.assert_settled();
         let part = &self.parts[self.part_of(port)];
         part.fabric.waiting(port) + part.fair_queues.waiting(port)
     }
@@ -76,6 +80,7 @@ impl World {
     /// The ports that wait for each other forever, if flow control has caused such a cycle. Only valid between two
     /// calls of [`World::advance`] that reached their time.
     pub fn deadlock(&self) -> Option<Deadlock> {
+        self.assert_settled();
         Fabric::deadlock(self.parts.iter().map(|part| &part.fabric))
     }
 
@@ -85,7 +90,13 @@ impl World {
         self.parts[part].fabric.shares(node, to)
     }
 
+    /// Packet-hops until now, at most, and without [`World::settle`]; [`World::hops`] are the least.
+    pub fn most_hops(&self) -> u64 {
+        self.parts.iter().map(|part| part.fabric.most_hops()).sum()
+    }
+
     fn fabric_of(&self, port: u32) -> &Fabric<Wire> {
+        self.assert_settled();
         &self.parts[self.part_of(port)].fabric
     }
 

@@ -6,9 +6,9 @@
 //! parallel discrete event simulations", 1993).
 //!
 //! Only the end of a message has an immediate effect at a distance: its sender stops, and the caller may start
-//! other connections at that instant. A window in which a message may end is therefore processed event by event, in
-//! the order of all parts. With long messages they are few: what arrives at a host in a window is known when it begins, so such a window
-//! has an arrival for every segment that is missing.
+//! other connections at that instant. In a window in which a message may end, or in which the caller acts, hosts lead:
+//! those of each part by themselves up to where a message may end, then all of them event by event, in the order of time.
+//! Switches follow, those of each part by themselves.
 
 use std::sync::Arc;
 
@@ -52,11 +52,6 @@ impl Windows {
     }
 }
 
-/// The last instant of the window that begins with `next`.
-pub(crate) fn window_end(next: Time, until: Time, lookahead: Time) -> Time {
-    until.min(next.saturating_add(lookahead - 1))
-}
-
 impl World {
     pub(crate) fn advance_parts(&mut self, until: Time, budget: u64) -> Step {
         let handled = |world: &Self| {
@@ -72,8 +67,7 @@ impl World {
             }
             let windows = self.windows.as_mut().expect("parts have windows");
             let Windows { cut, mode, clock, post } = &mut **windows;
-            let mut parts: Vec<&mut Part> = self.parts.iter_mut().collect();
-            match mode.run(&mut parts, post, cut, *clock, until) {
+            match mode.run(&mut self.parts, post, cut, *clock, until) {
                 Stop::Reached => {
                     if until != NEVER {
                         self.set_now(until);
@@ -93,8 +87,7 @@ impl World {
 
     /// Delivers to each part what the others have for it.
     pub(crate) fn exchange(&mut self) {
-        let mut parts: Vec<&mut Part> = self.parts.iter_mut().collect();
-        exchange(&mut parts, &mut self.windows.as_mut().expect("parts have windows").post);
+        exchange(&mut self.parts, &mut self.windows.as_mut().expect("parts have windows").post);
     }
 
     fn set_now(&mut self, now: Time) {
@@ -105,7 +98,7 @@ impl World {
 }
 
 /// Delivers to each part what the others have for it; `post` is empty before and after.
-pub(crate) fn exchange(parts: &mut [&mut Part], post: &mut Post) {
+pub(crate) fn exchange(parts: &mut [Box<Part>], post: &mut Post) {
     for from in 0..parts.len() {
         for to in (0..parts.len()).filter(|&to| to != from) {
             parts[from].post(to, post);
@@ -115,7 +108,7 @@ pub(crate) fn exchange(parts: &mut [&mut Part], post: &mut Post) {
 }
 
 /// Processes the events of all parts up to `end` in their order, until a message is complete.
-pub(crate) fn in_order(parts: &mut [&mut Part], end: Time) -> Option<Stop> {
+pub(crate) fn in_order(parts: &mut [Box<Part>], end: Time) -> Option<Stop> {
     loop {
         // No event of a part comes earlier.
         let (mut part, mut first, mut second) = (0, NEVER, NEVER);

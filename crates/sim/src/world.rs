@@ -10,7 +10,7 @@ use tresse_transport::{Config, Receiver, Sender, Wire, spray, tcp};
 use tresse_units::Time;
 
 use crate::flow::{Duties, Managed, Receiving, Sending};
-use crate::part::{Part, Turn};
+use crate::part::{Part, Parts, Turn};
 use crate::spec::{FlowRecord, FlowSpec, Paths};
 use crate::windows::Windows;
 
@@ -72,17 +72,23 @@ pub(crate) struct Halves {
 #[derive(Debug)]
 pub struct World {
     /// A single part, or those of `windows`.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Parts,
     pub(crate) windows: Option<Box<Windows>>,
     /// The halves of connections, by the callers' names for them.
     pub(crate) halves: BTreeMap<u64, Halves>,
     /// Finished connections that may have packets in the fabric; only in a divided world.
     pub(crate) closing: Vec<Halves>,
+    /// How many of them had packets there when they were last looked at.
+    pub(crate) kept_closing: usize,
     /// Persistent connections whose next message was complete at the same time as the previous one.
     pub(crate) ready: Vec<Halves>,
     /// The transport of the last started connection: many have the same one and share it.
     config: Option<Arc<Config>>,
     pub(crate) live: usize,
+    /// Where time stands between two events of one instant: the last one's rank; `None` if all of the instant is over.
+    pub(crate) last_rank: Option<u32>,
+    /// Whether the switches are up to now.
+    is_settled: bool,
 }
 
 impl World {
@@ -110,8 +116,20 @@ impl World {
     }
 
     fn of(parts: Vec<Part>, windows: Option<Box<Windows>>) -> Self {
+        let parts = parts.into_iter().map(Box::new).collect();
         let (halves, closing) = (BTreeMap::new(), Vec::new());
-        Self { parts, windows, halves, closing, ready: Vec::new(), config: None, live: 0 }
+        Self {
+            parts,
+            windows,
+            halves,
+            closing,
+            kept_closing: 0,
+            ready: Vec::new(),
+            config: None,
+            live: 0,
+            last_rank: None,
+            is_settled: true,
+        }
     }
 
     /// The only part.
@@ -120,6 +138,7 @@ impl World {
     /// If there are several.
     pub(crate) fn whole(&mut self) -> &mut Part {
         assert_eq!(self.parts.len(), 1, "a world that is not cut into parts");
+        self.assert_settled();
         &mut self.parts[0]
     }
 
@@ -313,24 +332,48 @@ impl World {
 
     /// Advances time until a connection finishes, `until` is reached, or `budget` packets and timers were handled.
     pub fn advance(&mut self, until: Time, budget: u64) -> Step {
+        let step = self.advance_hosts(until, budget);
+        self.settle();
+        step
+    }
+
+    /// The same, but switches may be late, which is faster: call [`World::settle`] before a look at ports, and before a
+    /// change of the network.
+    pub fn advance_hosts(&mut self, until: Time, budget: u64) -> Step {
+        self.is_settled = false;
         if let Some(halves) = self.ready.pop() {
             return Step::Finished(self.end_message(halves));
         }
-        let step = if self.windows.is_some() {
-            self.advance_parts(until, budget)
-        } else {
-            match self.parts[0].advance(until, budget) {
-                Turn::Complete(slot) => Step::Finished(self.complete(0, slot)),
-                Turn::Budget => Step::Budget,
-                Turn::Reached => Step::Reached,
+        self.last_rank = None;
+        if self.windows.is_some() {
+            return self.advance_parts(until, budget);
+        }
+        match self.parts[0].advance(until, budget) {
+            Turn::Complete(slot) => Step::Finished(self.complete(0, slot)),
+            Turn::Budget => Step::Budget,
+            Turn::Reached => Step::Reached,
+        }
+    }
+
+    /// Who looks at switches does so now, not at some time before.
+    pub(crate) fn assert_settled(&self) {
+        assert!(self.is_settled, "`settle` comes before a look at the network");
+    }
+
+    /// Brings the switches up to now.
+    pub fn settle(&mut self) {
+        if !self.is_settled {
+            self.parts.iter_mut().for_each(|part| part.settle(self.last_rank));
+            if self.windows.is_some() {
+                self.exchange();
             }
-        };
-        self.parts.iter_mut().for_each(|part| part.fabric.settle()); // for those who look
-        step
+            self.is_settled = true;
+        }
     }
 
     /// The message of the receiving half in `slot` of `part` is complete.
     pub(crate) fn complete(&mut self, part: usize, slot: u32) -> FlowRecord {
+        self.last_rank = Some(self.parts[part].fabric.last_rank());
         let halves = self.halves[&self.parts[part].receivings[slot as usize].id];
         match self.sending(halves).managed.messages {
             Some(_) => self.end_message(halves),

@@ -224,7 +224,21 @@ impl Ring {
         Taking { first: window * self.districts, end: (window + 1) * self.districts, last }
     }
 
-    /// Adds the events of the next district to `open`; false if there is none.
+    /// The same for the districts of these sites; the others' events stay.
+    pub fn begin_to_take_of(&mut self, limit: Time, sites: Range<u32>) -> Taking {
+        let window = self.number as usize & self.mask;
+        let last = (limit - self.start.min(limit)).min(self.width - 1) as u32;
+        let [from, to] = self.districts_of(&sites);
+        Taking { first: window * self.districts + from, end: window * self.districts + to + 1, last }
+    }
+
+    /// The districts of the first and of the last of these sites.
+    fn districts_of(&self, sites: &Range<u32>) -> [usize; 2] {
+        let district = |site: u32| ((site >> self.bits) as usize).min(self.districts - 1);
+        [district(sites.start), district(sites.end.max(1) - 1)]
+    }
+
+    /// Adds the events of the next district to `open`, also those that come too late; false if there is none.
     pub fn take(&mut self, taking: &mut Taking, open: &mut Vec<Word>) -> bool {
         if taking.first == taking.end {
             return false;
@@ -237,7 +251,6 @@ impl Ring {
         }
         self.slots[slot] = Slot { chunk: NONE, len: 0 };
         self.filed -= len as usize;
-        let before = open.len();
         let mut chunk = newest;
         let mut filled = (len as usize - 1) % CHUNK + 1;
         loop {
@@ -252,10 +265,6 @@ impl Ring {
         }
         self.chain[chunk as usize] = self.free;
         self.free = newest;
-        if Time::from(taking.last) < self.width - 1 {
-            let left: Vec<Word> = open.extract_if(before.., |word| word.offset > taking.last).collect();
-            left.into_iter().for_each(|word| self.file(0, word));
-        }
         true
     }
 
@@ -292,8 +301,8 @@ impl Ring {
     /// The events of a window of the ring at these sites, and at others of their districts, in no order.
     pub fn words(&self, window: u64, sites: Range<u32>) -> impl Iterator<Item = &Word> {
         let first = (window as usize & self.mask) * self.districts;
-        let [from, to] = [sites.start, sites.end.max(1) - 1].map(|site| (site >> self.bits) as usize);
-        let slots = &self.slots[first + from..first + to.min(self.districts - 1) + 1];
+        let [from, to] = self.districts_of(&sites);
+        let slots = &self.slots[first + from..first + to + 1];
         slots.iter().flat_map(|&Slot { chunk, len }| {
             let newest = (len > 0).then(|| (chunk, (len as usize - 1) % CHUNK + 1));
             let next = |&(chunk, _): &(u32, usize)| {

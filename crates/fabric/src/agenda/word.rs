@@ -17,6 +17,9 @@ pub(super) struct Word {
 /// The order at one time: departures and arrivals, timers, the end of the window; then by rank, then by id.
 pub(super) type Place = (u8, u64, u32);
 
+/// No event comes later.
+pub(super) const ALL: Place = (u8::MAX, 0, 0);
+
 /// An event that was added to a window that is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Added {

@@ -3,7 +3,7 @@
 use tresse_units::Time;
 
 use super::{Arrival, Fabric, Kind};
-use crate::agenda::{TIMERS, Timer};
+use crate::agenda::{Leaders, TIMERS, Timer};
 use crate::prefetch::Ends;
 
 /// What happens in a window.
@@ -61,10 +61,11 @@ impl<P: Copy> Fabric<P> {
         self.sites.within_reach(bytes)
     }
 
-    /// The packets that arrive at hosts in what is left of the window of `time`; `None` if that is not known yet.
-    pub fn arrivals_at_hosts(&self, time: Time) -> Option<impl Iterator<Item = &P>> {
+    /// The packets that arrive at hosts in what is left of the window of `time`, and when; `None` if that is not known yet.
+    pub fn arrivals_at_hosts(&self, time: Time) -> Option<impl Iterator<Item = (Time, &P)>> {
         let hosts = Some(self.sites.only_hosts()).filter(|hosts| !hosts.is_empty())?;
-        Some(self.agenda.arrivals(time, hosts)?.map(|id| &self.packets.get(id).payload))
+        let arrivals = self.agenda.arrivals(time, hosts)?;
+        Some(arrivals.map(|(time, id)| (time, &self.packets.get(id).payload)))
     }
 
     /// Opens the window that `limit` lies in up to then, with these timers, which must be all up to then. Nothing may
@@ -73,6 +74,45 @@ impl<P: Copy> Fabric<P> {
         debug_assert!(self.spilt.is_empty(), "what was lost is told before the window");
         self.latest = self.now;
         self.agenda.open_sites(limit, timers);
+    }
+
+    /// Whether hosts can lead: be gone through first, in the order of time, so that what happens at one may have an effect
+    /// at another at once. All links delay packets then.
+    pub fn hosts_can_lead(&self) -> bool {
+        self.sites.all_delay && !self.sites.only_hosts().is_empty()
+    }
+
+    /// Opens what is left of the window of `limit` up to then at hosts alone: [`Fabric::advance`] goes through them in the order
+    /// of time. Then call [`Fabric::end_leading`], and go through the window site by site.
+    pub fn lead(&mut self, limit: Time) {
+        self.agenda.open_leading(limit, self.sites.only_hosts());
+    }
+
+    /// Hosts have been gone through to the end of what was opened.
+    pub fn end_leading(&mut self) {
+        self.agenda.end_leading();
+    }
+
+    /// Hosts lead and have come to this time, and of what happens then to what has this rank, or to the end. Opens the window
+    /// up to there for what is not a host: call [`Fabric::next_of_site`] until nothing happens, then [`Fabric::lead_again`].
+    pub fn follow(&mut self, rank: Option<u32>) -> Leaders {
+        self.latest = self.now;
+        self.agenda.follow(self.now, rank)
+    }
+
+    /// Hosts go on.
+    pub fn lead_again(&mut self, leaders: Leaders) {
+        self.agenda.lead_again(leaders);
+    }
+
+    /// The rank of what has happened last, among all that happens at that time.
+    pub fn last_rank(&self) -> u32 {
+        self.agenda.last_rank(self.now)
+    }
+
+    /// Packet-hops until now, at most: what is on its way to a switch may have arrived.
+    pub fn most_hops(&self) -> u64 {
+        self.hops() + self.agenda.len() as u64
     }
 
     /// Adds a timer to the site that something has just happened at; it fires in this window.

@@ -46,11 +46,14 @@ fn arrivals_at_hosts_are_foretold() {
             break;
         }
         let end = fabric.turn_end(next);
-        let mut foretold: Vec<u32> = fabric.arrivals_at_hosts(next).expect("known").copied().collect();
+        let mut foretold: Vec<(u64, u32)> = {
+            let arrivals = fabric.arrivals_at_hosts(next).expect("known");
+            arrivals.map(|(time, &id)| (time, id)).collect()
+        };
         let mut delivered = Vec::new();
         if windows % 3 == 0 {
             while let Some(Arrival::Delivered(packet)) = fabric.advance(end, &()) {
-                delivered.push(packet.payload);
+                delivered.push((fabric.now(), packet.payload));
                 if delivered.len() == 1 {
                     // What is left of a window that is open in the order of time is known too.
                     let rest = fabric.arrivals_at_hosts(next).expect("known").count();
@@ -63,7 +66,7 @@ fn arrivals_at_hosts_are_foretold() {
                 let Happening::Arrival(Arrival::Delivered(packet)) = happening else {
                     panic!("nothing else")
                 };
-                delivered.push(packet.payload);
+                delivered.push((fabric.now(), packet.payload));
             }
         }
         foretold.sort_unstable();

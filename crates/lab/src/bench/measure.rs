@@ -68,7 +68,7 @@ pub(super) fn repetition(benchmark: &Benchmark) -> Result<Repetition, Diagnostic
             started += 1;
         }
         let until = source.next().min(duration);
-        match world.advance(until, u64::MAX) {
+        match world.advance_hosts(until, u64::MAX) {
             Step::Finished(record) => {
                 finished += 1;
                 bytes += record.bytes;
@@ -78,6 +78,7 @@ pub(super) fn repetition(benchmark: &Benchmark) -> Result<Repetition, Diagnostic
             Step::Reached | Step::Budget => {}
         }
     }
+    world.settle();
     let wall_s = start.elapsed().as_secs_f64();
     let peak_rss = status_bytes("VmHWM:");
     for id in 0..started {

@@ -17,6 +17,7 @@ where
 {
     /// The next round begins now, on an empty network.
     pub(super) fn end_round(&mut self) -> Result<(), E> {
+        self.world.settle();
         if self.live.is_empty() {
             self.observe_end()?;
         }
@@ -35,6 +36,7 @@ where
 
     /// Passes on the flows that have ended since the last time.
     pub(super) fn hand_on(&mut self) -> Result<(), E> {
+        self.world.settle();
         self.handed_at = self.world.hops();
         // Of a round in the order in which they were started.
         self.batch.sort_unstable_by_key(|flow| (flow.begun.part, flow.record.id));
@@ -62,6 +64,7 @@ where
 
     /// Stops everything that has not finished, and returns the measurements and the network as it is then.
     pub fn finish(mut self) -> Result<(Outcome, W), E> {
+        self.world.settle();
         if self.complete {
             let left: Vec<u64> = self.live.keys().copied().collect();
             for id in left {

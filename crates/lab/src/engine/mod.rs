@@ -217,6 +217,9 @@ where
 
     /// The work that is due at the current time.
     fn reach(&mut self, until: Time) -> Result<(), E> {
+        if self.looked_at() <= until {
+            self.world.settle();
+        }
         if let Some(why) = self.stall.look(&self.world) {
             self.complete = false;
             let waiting: Vec<&Begun> = self.live.values().map(|l| &l.begun).collect();
@@ -243,10 +246,13 @@ where
     fn until(&self) -> Time {
         let sources = self.parts.iter().map(|p| p.source.next());
         let writes = self.writes.first().map_or(NEVER, |(time, _)| *time);
-        let observers = self.observers.iter().map(|o| o.deadline());
+        sources.fold(writes.min(self.looked_at()), Time::min).min(self.case.duration.unwrap_or(NEVER))
+    }
+
+    /// When somebody looks at the network next, or changes it.
+    fn looked_at(&self) -> Time {
         let next = self.stall.next().min(self.links.next().unwrap_or(NEVER));
-        let next = next.min(writes).min(self.case.duration.unwrap_or(NEVER));
-        sources.chain(observers).fold(next, Time::min)
+        self.observers.iter().map(|o| o.deadline()).fold(next, Time::min)
     }
 
     fn is_over(&self) -> bool {
@@ -281,12 +287,20 @@ where
         }
         self.close();
         // The cut depends on the flows alone, never on when progress is read: so does the order of rows.
-        let hops = self.world.hops() - self.handed_at;
-        if !self.is_whole && (self.batch.len() >= BATCH || hops >= HOPS) {
+        if !self.is_whole && (self.batch.len() >= BATCH || self.has_gone_on()) {
             self.is_cut = true;
             self.hand_on()?;
         }
         Ok(())
+    }
+
+    /// Whether there were [`HOPS`] since something was last passed on.
+    fn has_gone_on(&mut self) -> bool {
+        if self.world.most_hops() - self.handed_at < HOPS {
+            return false;
+        }
+        self.world.settle();
+        self.world.hops() - self.handed_at >= HOPS
     }
 
     /// Once the last flow of the parts that end has arrived, nothing arrives in the endless ones: until the last flow has

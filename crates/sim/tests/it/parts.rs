@@ -59,6 +59,8 @@ struct Outcome {
     delivered: u64,
     share_moves: Option<u64>,
     end: u64,
+    /// The switches as they were when somebody looked.
+    looks: Vec<(u64, usize, Vec<u64>)>,
 }
 
 fn lossy(random: &mut Stream) -> Probability {
@@ -287,19 +289,25 @@ impl Scenario {
             }
         };
         (0..20).for_each(|_| start(&mut world, &mut next, &mut stops));
-        let mut looks = SplitMix::new(1);
-        let mut tick = 0;
+        let mut budgets = SplitMix::new(1);
+        let (mut tick, mut looks) = (0, Vec::new());
         while records.len() < connections as usize {
             assert!(world.now() < 100 * SECOND, "{} connections have not finished", world.live());
-            let budget = if disturbed { 1 + looks.next() % 2000 } else { UNBOUNDED };
-            match world.advance(tick, budget) {
+            let budget = if disturbed { 1 + budgets.next() % 2000 } else { UNBOUNDED };
+            match world.advance_hosts(tick, budget) {
                 Step::Finished(record) => {
                     stops.retain(|&id| id != record.id);
                     records.push(record);
+                    if records.len().is_multiple_of(3) {
+                        looks.push(look(&mut world));
+                    }
                     start(&mut world, &mut next, &mut stops);
                 }
                 Step::Budget => {}
                 Step::Reached => {
+                    if tick % (2 * 333 * MICROSECOND) == 0 || self.changes {
+                        looks.push(look(&mut world));
+                    }
                     tick += 333 * MICROSECOND;
                     datagrams.iter().for_each(|&id| world.send_datagram(id, 1000));
                     if self.changes {
@@ -333,8 +341,17 @@ impl Scenario {
             delivered: world.delivered_bytes(),
             share_moves: world.mechanisms().share_moves,
             end: world.now(),
+            looks,
         }
     }
+}
+
+/// The switches as they are now: packet-hops, packets on their way, and those that wait in each port.
+fn look(world: &mut World) -> (u64, usize, Vec<u64>) {
+    world.settle();
+    assert!(world.most_hops() >= world.hops());
+    let waiting = (0..world.ports().count() as u32).map(|port| world.waiting(port)).collect();
+    (world.hops(), world.in_flight(), waiting)
 }
 
 #[test]
