@@ -129,6 +129,10 @@ impl<'a> Found<'a> {
     }
 }
 
+/// What one seed can show: a claim that holds by less than this share of its bound, or of 1 if the values are shares, is
+/// decided by chance.
+const RESOLUTION: f64 = 1e-4;
+
 /// Whether values are within the bounds; `whole` is the scale for a narrow interval, if it is not the bound.
 fn judge<'a>(
     values: Result<Values, String>,
@@ -146,13 +150,16 @@ fn judge<'a>(
     let margins = [above.map(|above| (value - above, above)), below.map(|below| (below - value, below))];
     let nearest = margins.into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
     let (margin, bound) = nearest.unwrap_or((f64::INFINITY, 0.0));
+    let scale = whole.unwrap_or(bound).abs();
+    let is_by_chance = ci95.is_none() && margin > 0.0 && margin <= RESOLUTION * scale;
     let verdict = match margin {
+        _ if is_by_chance => Verdict::Inconclusive,
         margin if margin > width => Verdict::Holds,
         margin if margin <= -width => Verdict::DoesNotHold,
         _ => Verdict::Inconclusive,
     };
-    let scale = whole.unwrap_or(bound).abs();
-    Found { verdict, value: Some(value), ci95, margin, scale, seeds: values.seeds(), cases, of, why: None }
+    let why = is_by_chance.then(|| "it would hold by less than 0.01 %, under one seed".to_owned());
+    Found { verdict, value: Some(value), ci95, margin, scale, seeds: values.seeds(), cases, of, why }
 }
 
 /// The findings of the cases for a claim; `None` if the cases of some selector were not run. What a case shows in which

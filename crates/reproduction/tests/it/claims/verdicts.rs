@@ -27,6 +27,21 @@ fn found(keys: &str, xmp: &[f64], dctcp: &[f64]) -> (Verdict, Option<f64>, Optio
 const SIDES: &str = "left = { scheme = \"xmp\", subflows = 2 }\nright = { scheme = \"dctcp\" }\n";
 
 #[test]
+fn one_seed_shows_no_hundredth_of_a_per_cent() {
+    let keys = format!("{SIDES}ratio_above = 1.0");
+    for (ratio, verdict) in
+        [(1.000_05, Inconclusive), (1.000_2, Holds), (1.0, DoesNotHold), (0.999_95, DoesNotHold)]
+    {
+        assert_eq!(found(&keys, &[ratio], &[1.0]).0, verdict, "{ratio}");
+    }
+    assert_eq!(found(&keys, &[1.000_05, 1.000_06, 1.000_05], &[1.0; 3]).0, Holds, "seeds agree");
+    let order = "of = [{ scheme = \"dctcp\" }, { scheme = \"xmp\", subflows = 2 }]\norder = \"falling\"";
+    for (next, verdict) in [(0.999_95, Inconclusive), (0.999_8, Holds)] {
+        assert_eq!(found(order, &[next], &[1.0]).0, verdict, "{next}");
+    }
+}
+
+#[test]
 fn a_mechanism_that_did_nothing_decides_nothing() {
     let judged = |goodput: f64, counts: &[(&str, u32)]| {
         let mut cases = [
