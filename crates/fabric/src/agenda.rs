@@ -11,12 +11,13 @@
 //! A window that is to come is a chain of chunks, in the order in which its events were pushed. It is sorted when its
 //! time comes. At one time, events of a site come in the order of [`Ties`]: the model alone decides it (design rule 4).
 
+mod leading;
+mod line;
 mod sort;
 mod window;
 mod word;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use tresse_units::{NEVER, Time};
@@ -24,6 +25,8 @@ use tresse_units::{NEVER, Time};
 use crate::entity::{ARRIVALS, Entity};
 use crate::sites::Sites;
 use crate::ties::Ties;
+pub use leading::Leaders;
+use line::Line;
 use sort::Sorter;
 use window::{Ring, Taking};
 use word::{ALL, Added, Place, Word, collide};
@@ -75,51 +78,6 @@ enum Order {
     Time,
     /// Of time alone, of the sites that lead; the window's other events are in the ring.
     Leading,
-}
-
-/// Sorted events, and others that were added to them.
-#[derive(Debug, Default)]
-struct Line {
-    /// Those before `next` are done.
-    words: Vec<Word>,
-    next: usize,
-    added: BinaryHeap<Reverse<Added>>,
-}
-
-impl Line {
-    fn is_empty(&self) -> bool {
-        self.next == self.words.len() && self.added.is_empty()
-    }
-
-    fn len(&self) -> usize {
-        self.words.len() - self.next + self.added.len()
-    }
-
-    fn left(&self) -> &[Word] {
-        &self.words[self.next..]
-    }
-
-    fn added(&self) -> impl Iterator<Item = &Word> {
-        self.added.iter().map(|Reverse(added)| &added.word)
-    }
-
-    /// The time of the first of them, from the window's start.
-    #[inline]
-    fn first_offset(&self) -> Option<u32> {
-        let known = self.words.get(self.next).map(|word| word.offset);
-        if self.added.is_empty() {
-            return known;
-        }
-        let added = self.added.peek().map(|Reverse(added)| added.word.offset);
-        known.into_iter().chain(added).min()
-    }
-}
-
-/// The events of the sites that lead, while the others are brought up to them.
-#[derive(Debug)]
-pub struct Leaders {
-    line: Line,
-    last: u32,
 }
 
 /// The events to come; see the module documentation.
@@ -258,58 +216,6 @@ impl Agenda {
         let mut words = std::mem::take(&mut self.line.words);
         words.clear();
         words
-    }
-
-    /// Opens what is left of the window of `limit` up to then in the order of time, at these sites alone: they lead. No other
-    /// site has districts in common with them. Nothing comes before this window, and after it nothing may be pushed before
-    /// `limit`.
-    pub fn open_leading(&mut self, limit: Time, leaders: Range<u32>) {
-        debug_assert!(self.order.is_none(), "a window is gone through in one order");
-        self.ring.turn_to(limit);
-        self.order = Some(Order::Leading);
-        let mut words = self.emptied();
-        let mut taking = self.ring.begin_to_take_of(limit, leaders.clone());
-        (self.last, self.last_place, self.leaders) = (taking.last(), ALL, leaders);
-        while self.take(&mut taking, &mut words) {}
-        (self.line.words, self.line.next) = (words, 0);
-        if self.sorter.by_time(&mut self.line.words) {
-            self.settle_ties();
-        }
-    }
-
-    /// The sites that lead are through; the others may follow.
-    pub fn end_leading(&mut self) {
-        debug_assert!(self.order == Some(Order::Leading) && self.line.is_empty(), "all that leads is done");
-        self.order = None;
-    }
-
-    /// The other sites are to follow up to where those are that lead, which go on later: up to `limit`, and of that instant
-    /// up to this rank, if there is one. Then go through the window site by site, and call [`Self::lead_again`].
-    pub fn follow(&mut self, limit: Time, rank: Option<u32>) -> Leaders {
-        debug_assert!(self.order == Some(Order::Leading), "some sites lead");
-        let leaders = Leaders { line: std::mem::take(&mut self.line), last: self.last };
-        self.order = None;
-        self.open_sites(limit, std::iter::empty());
-        self.last_place = rank.map_or(ALL, |rank| (0, rank.into(), u32::MAX));
-        leaders
-    }
-
-    /// The rank of the last event.
-    pub fn last_rank(&self, now: Time) -> u32 {
-        self.ties.rank(now, self.entity)
-    }
-
-    /// Whether some sites lead.
-    #[inline]
-    pub fn is_led(&self) -> bool {
-        self.order == Some(Order::Leading)
-    }
-
-    /// The others have followed.
-    pub fn lead_again(&mut self, leaders: Leaders) {
-        debug_assert!(self.order.is_none(), "the others have followed");
-        self.order = Some(Order::Leading);
-        (self.line, self.last, self.last_place) = (leaders.line, leaders.last, ALL);
     }
 
     /// Adds the events of the next district that are due; false if there is none.
