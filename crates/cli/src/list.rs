@@ -233,8 +233,9 @@ pub fn explain(args: &ExplainArgs) -> Result<(), Ended> {
         write!(io::stdout(), "{}", index(&names))?;
         return Ok(());
     }
+    // The help of all commands is not rendered for a name that is none of them.
     let command = || help().into_iter().find(|own| own.name == name).map(|own| own.text);
-    let text = match command().filter(|_| !names.contains(&name)) {
+    let text = match if names.contains(&name) { None } else { command() } {
         Some(text) => text,
         None => catalogue::explained(&name)?,
     };
