@@ -235,7 +235,7 @@ pub fn explain(args: &ExplainArgs) -> Result<(), Ended> {
     }
     // The help of all commands is not rendered for a name that is none of them.
     let command = || help().into_iter().find(|own| own.name == name).map(|own| own.text);
-    let text = match if names.contains(&name) { None } else { command() } {
+    let text = match (!names.contains(&name)).then(command).flatten() {
         Some(text) => text,
         None => catalogue::explained(&name)?,
     };
