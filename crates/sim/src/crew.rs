@@ -12,7 +12,7 @@ use tresse_units::{NEVER, Time};
 
 use crate::part::{Part, Parts, Post, Turn};
 
-/// How often a thread checks for its turn before it yields its core: some 0.1 ms.
+/// How often a thread checks for its turn before it yields its core.
 const SPINS: u32 = 1 << 12;
 /// How often it yields its core before it sleeps.
 const YIELDS: u32 = 1 << 6;
@@ -169,8 +169,8 @@ impl Crew {
         }
         shared.go_through(parts, turn);
         let all = self.threads.len() as u32;
-        shared.wait(u32::MAX, || shared.finished.load(Ordering::Acquire) == all);
-        assert!(!shared.is_over.load(Ordering::Relaxed), "a thread of the simulation has panicked");
+        let are_done = shared.wait(u32::MAX, || shared.finished.load(Ordering::Acquire) == all);
+        assert!(are_done, "a thread of the simulation has panicked");
         shared.desks.iter().for_each(|desk| parts.append(&mut lock(&desk.parts)));
     }
 

@@ -348,8 +348,9 @@ impl Scenario {
 
 /// The switches as they are now: packet-hops, packets on their way, and those that wait in each port.
 fn look(world: &mut World) -> (u64, usize, Vec<u64>) {
+    let most = world.most_hops();
     world.settle();
-    assert!(world.most_hops() >= world.hops());
+    assert!(world.hops() <= most, "{} packet-hops, at most {most}", world.hops());
     let waiting = (0..world.ports().count() as u32).map(|port| world.waiting(port)).collect();
     (world.hops(), world.in_flight(), waiting)
 }
