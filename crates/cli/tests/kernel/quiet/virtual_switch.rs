@@ -11,6 +11,7 @@ use crate::clock::sleep;
 use crate::probe::{has, say};
 use crate::quiet::killed::host;
 use crate::real::{can_run, folder, number, tresse};
+use crate::repeat::alone;
 
 /// Two machines with two virtual NICs each, capped at 20 Mbit/s.
 const CAPPED: &str = r#"
@@ -99,6 +100,8 @@ fn switches(test: &str) -> Vec<&'static str> {
         return Vec::new();
     }
     let dir = folder(CAPPED);
+    // The check makes a namespace, which another test would find on a host that it left as it was.
+    let _alone = alone();
     let can = |kind: &&str| {
         // The check of the machine comes before that of the experiment.
         let args = ["testbed", "run", "nothing.toml", "--switch", kind];
@@ -219,6 +222,7 @@ fn a_network_with_loops_is_refused() {
     tree.replace_range(from..to, "topology = \"fat-tree\"\nk = 4\nrate = \"20Mbps\"\n");
     assert_ne!(tree, CAPPED);
     let dir = folder(&tree);
+    let _alone = alone();
     let args = ["testbed", "run", "mine.toml", "--switch", "bridge", "--out", "out"];
     let output = tresse(dir.path(), &args).output().expect("the command starts");
     let said = String::from_utf8_lossy(&output.stderr);
