@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use toml::Value;
 
 use crate::diagnostic::Diagnostic;
+use crate::plan::capacities::Capacities;
 use crate::plan::{Case, cases as cases_of};
 use crate::read::Loaded;
 use crate::read::axes::Axis;
@@ -66,9 +67,14 @@ fn short(keys: &[String]) -> String {
 }
 
 /// All cases of an experiment without variants, or of one variant.
-pub(super) fn cases(loaded: &Loaded, variant: Option<&str>, names: &Names) -> Result<Vec<Case>, Diagnostic> {
+pub(super) fn cases(
+    loaded: &Loaded,
+    variant: Option<&str>,
+    names: &Names,
+    capacities: &Capacities,
+) -> Result<Vec<Case>, Diagnostic> {
     if loaded.axes.is_empty() {
-        return cases_of(loaded, variant);
+        return cases_of(loaded, variant, capacities);
     }
     let value = |axis: &Axis, place: usize| {
         let path = axis.path();
@@ -78,7 +84,7 @@ pub(super) fn cases(loaded: &Loaded, variant: Option<&str>, names: &Names) -> Re
     let mut all = Vec::new();
     for point in loaded.points() {
         let point = point?;
-        for mut case in cases_of(&point.loaded, variant)? {
+        for mut case in cases_of(&point.loaded, variant, capacities)? {
             let on = || loaded.axes.iter().zip(point.places.iter().copied());
             // What is no axis of its own is the same at all of its values: the first stands for them.
             if on().any(|(axis, place)| place > 0 && !matters(axis, &case)) {

@@ -13,6 +13,7 @@ use tresse_units::Time;
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::plan::applications::App;
 use crate::plan::bound_scheme::{self, BoundScheme, OnFabric};
+use crate::plan::capacities::Capacities;
 use crate::plan::network::Routing;
 use crate::plan::parts::{Carrier, Member, Part};
 use crate::plan::patterns::workload_context::WorkloadContext;
@@ -28,6 +29,7 @@ pub(crate) struct Builder<'a> {
     variant: Option<&'a str>,
     setting: &'a Arc<Setting>,
     pub schemes: &'a IndexMap<&'a str, OnFabric>,
+    capacities: &'a Capacities,
     /// The patterns that were built, by the keys that lead to them: they are the same for every scheme, and that of a
     /// collective may have millions of tasks.
     patterns: RefCell<BTreeMap<Vec<String>, Pattern>>,
@@ -48,8 +50,9 @@ impl<'a> Builder<'a> {
         variant: Option<&'a str>,
         setting: &'a Arc<Setting>,
         schemes: &'a IndexMap<&'a str, OnFabric>,
+        capacities: &'a Capacities,
     ) -> Self {
-        Self { loaded, variant, setting, schemes, patterns: RefCell::default() }
+        Self { loaded, variant, setting, schemes, capacities, patterns: RefCell::default() }
     }
 
     /// The network.
@@ -194,8 +197,9 @@ impl<'a> Builder<'a> {
             return Ok(known.clone());
         }
         let mss = self.schemes.values().map(|s| s.transport.mss).min().unwrap_or(1460);
-        let (loaded, fabric) = (self.loaded, self.fabric());
-        let pattern = kind::build(&WorkloadContext { loaded, fabric, mss, path, workload, duration })?;
+        let (loaded, fabric, capacities) = (self.loaded, self.fabric(), self.capacities);
+        let pattern =
+            kind::build(&WorkloadContext { loaded, fabric, capacities, mss, path, workload, duration })?;
         self.patterns.borrow_mut().insert(key, pattern.clone());
         Ok(pattern)
     }

@@ -4,6 +4,7 @@ pub mod applications;
 mod axes;
 pub mod bdp;
 pub mod bound_scheme;
+mod capacities;
 pub mod case_builder;
 mod check;
 pub mod compatibility;
@@ -41,6 +42,7 @@ use tresse_units::{Duration, MICROSECOND, Time};
 use crate::diagnostic::{Diagnostic, Wrong, did_you_mean};
 pub use crate::plan::axes::AxisValue;
 use crate::plan::bound_scheme::{BoundScheme, OnFabric};
+use crate::plan::capacities::Capacities;
 use crate::plan::link_events::Change;
 use crate::plan::network::Routing;
 use crate::plan::owners::{Owner, Owners};
@@ -252,12 +254,12 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, Diagnostic> {
 fn resolve_with(owners: &[Owner], loaded: &Loaded, only: &[String]) -> Result<Plan, Diagnostic> {
     read::case_count::check(loaded)?;
     let mut cases = Vec::new();
-    let names = axes::Names::of(loaded);
+    let (names, capacities) = (axes::Names::of(loaded), Capacities::default());
     if loaded.variants.is_empty() {
-        cases = axes::cases(loaded, None, &names)?;
+        cases = axes::cases(loaded, None, &names, &capacities)?;
     }
     for variant in &loaded.variants {
-        let mut own = axes::cases(&variant.loaded, Some(&variant.name), &names)?;
+        let mut own = axes::cases(&variant.loaded, Some(&variant.name), &names, &capacities)?;
         for filter in &variant.only {
             let wrong = |e: String| loaded.error_at(&["variants", &variant.name, "only"], &e);
             own = keep(own, filter).map_err(wrong)?;
@@ -290,7 +292,7 @@ fn check_measure(experiment: &Experiment, cases: &[Case]) -> Result<(), Wrong> {
 }
 
 /// All cases of an experiment without variants, or of one variant.
-fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, Diagnostic> {
+fn cases(loaded: &Loaded, variant: Option<&str>, capacities: &Capacities) -> Result<Vec<Case>, Diagnostic> {
     let loaded = &*network::in_bytes(loaded)?;
     let experiment = &loaded.experiment;
     let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
@@ -333,7 +335,7 @@ fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, Diagnostic
         recovery,
         packets,
     });
-    let builder = case_builder::Builder::new(loaded, variant, &setting, &schemes);
+    let builder = case_builder::Builder::new(loaded, variant, &setting, &schemes, capacities);
     let mut cases = Vec::new();
     for (pattern, workload) in &experiment.workloads {
         for axis in axis(&schemes) {

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tresse_fabric::{AllowedPairs, capacity_between};
+use tresse_fabric::AllowedPairs;
 use tresse_units::{Duration, SECOND};
 use tresse_workload::{Incast as Closed, IncastConfig, OpenIncast, OpenIncastConfig, Size};
 
@@ -110,8 +110,8 @@ impl Incast {
         let pairs = AllowedPairs { from: &senders, to: &receivers, inter_rack: false };
         let back = AllowedPairs { from: &receivers, to: &senders, inter_rack: false };
         let no_path = || at.wrong("pattern", "a sender has no path to its receiver");
-        let capacity = capacity_between(at.fabric, &pairs).ok_or_else(no_path)?;
-        let links = capacity_between(at.fabric, &back).ok_or_else(no_path)?.access;
+        let capacity = at.capacities.between(at.fabric, &pairs).ok_or_else(no_path)?;
+        let links = at.capacities.between(at.fabric, &back).ok_or_else(no_path)?.access;
         let keys = ArrivalKeys {
             every: self.every,
             load: self.load,

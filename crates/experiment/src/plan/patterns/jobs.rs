@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tresse_fabric::{AllowedPairs, capacity_between};
+use tresse_fabric::AllowedPairs;
 use tresse_units::{Bytes, Duration, SECOND};
 use tresse_workload::{Jobs as Source, JobsConfig, OpenJobs, OpenJobsConfig, Span};
 
@@ -101,7 +101,7 @@ impl Jobs {
         let all: Vec<u32> = (0..hosts).collect();
         let pairs = AllowedPairs { from: &all, to: &all, inter_rack: false };
         let no_path = || at.wrong("pattern", "a host has no path to another");
-        let capacity = capacity_between(at.fabric, &pairs).ok_or_else(no_path)?;
+        let capacity = at.capacities.between(at.fabric, &pairs).ok_or_else(no_path)?;
         let bits = f64::from(servers) * (request + response) as f64 * 8.0;
         let keys = ArrivalKeys {
             every: self.every,

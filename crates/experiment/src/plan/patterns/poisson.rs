@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tresse_fabric::{AllowedPairs, capacity_between};
+use tresse_fabric::AllowedPairs;
 use tresse_units::NEVER;
 use tresse_workload::{Limit, Poisson as Source, PoissonConfig};
 
@@ -61,7 +61,7 @@ impl Keys for Poisson {
             at.pairs(self.senders.as_ref(), self.receivers.as_ref(), self.pairs)?;
         let inter_rack = self.pairs == Some(Pairs::InterRack);
         let allowed = AllowedPairs { from: &from, to: &to, inter_rack };
-        let Some(capacity) = capacity_between(at.fabric, &allowed) else {
+        let Some(capacity) = at.capacities.between(at.fabric, &allowed) else {
             return Err(at.wrong("pattern", "a sender has no path to its receiver"));
         };
         let of = match self.load_on.unwrap_or_default() {

@@ -7,6 +7,7 @@ use tresse_units::{Bytes, Rate, Time};
 use tresse_workload::{self as workload, MOST_FLOWS, Size, Span, too_large};
 
 use crate::diagnostic::{Diagnostic, Wrong};
+use crate::plan::capacities::Capacities;
 use crate::plan::flow_sizes;
 use crate::plan::host_sets::HostSets;
 use crate::plan::patterns::kind::Keys;
@@ -21,6 +22,7 @@ const MOST_CONNECTIONS: u32 = 10_000;
 pub struct WorkloadContext<'a> {
     pub loaded: &'a Loaded,
     pub fabric: &'a Topology,
+    pub(crate) capacities: &'a Capacities,
     /// The smallest segment of its schemes, in bytes.
     pub mss: u32,
     /// The keys that lead to the workload.
