@@ -107,9 +107,7 @@ pub fn run(
     for (goal, why) in &left_out {
         tell(Step::Note(format!("left out: {goal}: {why}")));
     }
-    if let Err(breach) = check::hold(controller)? {
-        return Err(check::broken(&controller, &breach, &request.controller));
-    }
+    check::must_hold(controller, &request.controller)?;
     let folder = record::folder(request.out.as_deref(), controller.name())?;
     let mut record = Record {
         schema: record::SCHEMA.to_owned(),

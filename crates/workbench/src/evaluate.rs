@@ -187,9 +187,14 @@ impl Evaluation {
         self.artifacts.insert(name, text);
     }
 
-    /// Runs the checks of `tresse controller check` on the controller named `asked`.
+    /// Runs the checks of `tresse controller check` on the controller named `asked`. A built-in one is known to keep its
+    /// contract.
     fn check(&mut self, candidate: Controller, asked: &str) -> Result<(), Fault> {
-        match check::hold(candidate)? {
+        let held = match candidate.file() {
+            Some(_) => check::hold(candidate)?.map(Some),
+            None => Ok(None),
+        };
+        match held {
             Ok(statistics) => self.note("check", check::holds(&candidate, statistics)),
             Err(breach) => {
                 self.note("check", breach.to_string());

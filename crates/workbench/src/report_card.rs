@@ -182,12 +182,7 @@ fn candidates(asked: &[String]) -> Result<Vec<Controller>, Failure> {
         if all.iter().any(|other| other.name() == found.name()) {
             return Err(Failure::Input(format!("{name}: there is already a card of `{}`", found.name())));
         }
-        // The built-in ones are known to keep their contract.
-        if found.file().is_some()
-            && let Err(breach) = check::hold(found)?
-        {
-            return Err(check::broken(&found, &breach, name));
-        }
+        check::must_hold(found, name)?;
         all.push(found);
     }
     Ok(all)

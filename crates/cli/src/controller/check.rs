@@ -111,7 +111,7 @@ fn tell(checked: &Checked) -> io::Result<()> {
         Ok(statistics) => *statistics,
         Err(breach) => return write!(out, "{breach}"),
     };
-    writeln!(out, "{}\n", holds(&checked.controller, statistics))?;
+    writeln!(out, "{}\n", holds(&checked.controller, Some(statistics)))?;
     match &checked.kernel {
         Ok(programs) => {
             let mut table = Table::new(&["hook", "instructions", "verified", "machine code"]);
