@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tresse_controllers::built_in;
 
-use super::{Kind, explain, list};
+use super::{Kind, explain, explained, list, names};
 
 /// What the pages show is there: a header that names its source, and says what it departs from.
 #[test]
@@ -20,6 +20,13 @@ fn every_header_names_its_source_and_its_exceptions() {
         if let Some(single) = c.single() {
             assert!(all.iter().any(|other| other.name() == single), "{file}: {single}");
         }
+    }
+}
+
+#[test]
+fn every_name_is_explained() {
+    for name in names() {
+        assert!(explained(&name).is_ok_and(|text| text.len() > 40), "{name}");
     }
 }
 

@@ -22,7 +22,7 @@ use tresse_units::SplitMix;
 use judge::Verdict;
 
 /// How many inputs the tests try.
-const IN_TESTS: u64 = 100;
+const IN_TESTS: u64 = 60;
 
 /// The variables by which `scripts/fuzz-inputs` asks for more.
 const COUNT: &str = "TRESSE_FUZZ_INPUTS";

@@ -80,7 +80,9 @@ fn fills_two_unequal_paths() {
         return;
     }
     fills("the kernel's own Reno", &stock("reno", |control| fill(control, false)));
-    together(attachable("fills_two_unequal_paths", &[]), |Controller { name, marks, .. }| {
+    let step = if std::env::var_os("TRESSE_TEST_ALL").is_some() { 1 } else { 4 };
+    let some = attachable("fills_two_unequal_paths", &[]).into_iter().step_by(step);
+    together(some, |Controller { name, marks, .. }| {
         let both = |shares: &[f64; 2]| shares.iter().all(|share| *share >= FILLED);
         fills(&name, &[once(&name, both, |control| fill(control, marks))]);
     });
