@@ -335,6 +335,24 @@ describe("samples", () => {
     const port = { case: 0, seed: 1, round: 0, port: 3, layer: "core", offset: 0, rows: 1 };
     expect(valueAt(portTrace(queues, port, "utilisation_ratio", 0, 4e12), 1.5e12)).toBe(0.25);
     expect(valueAt(portTrace(queues, port, "waiting_pkts", 0, 4e12), 3e12)).toBe(0);
+    expect(valueAt(portTrace(queues, port, "share_ratio", 0, 4e12), 1.5e12)).toBeNaN();
+  });
+
+  it("reads the shares of ports: without a row there is none, and it is not 0", () => {
+    const queues = decodeTable(
+      ipc({
+        start_ps: { kind: "f64", delta: true, values: [0, 1e12, 1e12] },
+        duration_ps: { kind: "f64", values: [1e12, 1e12, 1e12] },
+        busy_ps: { kind: "f64", values: [0, 0, 0] },
+        waiting_pkts: { kind: "f64", values: [0, 0, 0] },
+        share_ppm: { kind: "f64", values: [166667, 166667, 50000] },
+      }),
+    );
+    const port = { case: 0, seed: 1, round: 0, port: 3, layer: "leaf", offset: 0, rows: 3 };
+    const shares = portTrace(queues, port, "share_ratio", 0, 4e12);
+    expect(valueAt(shares, 0.5e12)).toBeCloseTo(0.166667, 9);
+    expect(valueAt(shares, 2.5e12)).toBeCloseTo(0.05, 9);
+    expect(valueAt(shares, 3.5e12)).toBeNaN();
   });
 });
 

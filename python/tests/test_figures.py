@@ -275,3 +275,36 @@ def test_the_papers_figures_compile_into_a_document_of_two_columns(tmp_path: Pat
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout, "a figure is wider than its column"
     assert (tmp_path / "paper.pdf").stat().st_size > 0
+
+
+def test_the_shares_of_uplinks_begin_with_their_rates_and_add_up(folder: Path) -> None:
+    names = ["leaf 0 → spine 0", "leaf 0 → spine 1"]
+    experiment = {
+        "title": "Shares",
+        "fabric": {
+            "topology": "leaf-spine",
+            "leaves": 2,
+            "spines": 2,
+            "hosts_per_leaf": 2,
+            "rate": "1Gbps",
+            "delay": "10us",
+            "queue": "50pkt",
+            "mark": "30pkt",
+            "host_queue": "unlimited",
+            "routing": {"name": "holnet-percentage", "period": "40us"},
+            "links": [{"ends": ["leaf 0", "spine 0"], "rate": "250Mbps"}],
+        },
+        "transport": {"profile": "ns3"},
+        "schemes": {"uta": {"controller": "holnet_uta"}},
+        "workloads": {"pairs": {"pattern": "permutation", "size": "200kB"}},
+        "measure": {"samples": "200us"},
+        "figures": [{"id": "shares", "title": "Shares", "chart": "time", "y": "share_ratio", "where": {"port": names}}],
+    }
+    run = tresse.run(experiment, out=folder / "shares", progress=False)
+    figure: Any = run.plot.figure("shares")
+    assert labels(figure) == names
+    slow, fast = (line.get_ydata() for line in figure.axes[0].lines[:2])
+    assert slow[0] == pytest.approx(0.2, abs=1e-6)
+    assert fast[0] == pytest.approx(0.8, abs=1e-6)
+    both = slow + fast
+    assert both[~np.isnan(both)] == pytest.approx(1, abs=2e-6)

@@ -86,6 +86,12 @@ pub trait Network {
         Mechanisms::default()
     }
 
+    /// The mean share of each port under a balancer that has shares, in parts of 2^32; `None` where nothing is balanced.
+    /// Empty without such a balancer.
+    fn mean_shares(&self) -> Vec<Option<u64>> {
+        Vec::new()
+    }
+
     /// The RTTs of each group's packets, if they are recorded, ps.
     fn rtts(&self) -> Vec<Histogram>;
 
@@ -218,6 +224,10 @@ impl Network for World {
 
     fn mechanisms(&self) -> Mechanisms {
         self.mechanisms()
+    }
+
+    fn mean_shares(&self) -> Vec<Option<u64>> {
+        self.mean_shares()
     }
 
     fn delivered_bytes(&self) -> u64 {

@@ -90,6 +90,13 @@ impl World {
         self.parts[part].fabric.shares(node, to)
     }
 
+    /// The mean share of each port: see [`Fabric::mean_shares`].
+    pub fn mean_shares(&self) -> Vec<Option<u64>> {
+        self.assert_settled();
+        let parts: Vec<_> = self.parts.iter().map(|part| part.fabric.mean_shares()).collect();
+        (0..parts[0].len()).map(|port| parts[self.part_of(port as u32)][port]).collect()
+    }
+
     /// Packet-hops until now, at most, and without [`World::settle`]; [`World::hops`] are the least.
     pub fn most_hops(&self) -> u64 {
         self.parts.iter().map(|part| part.fabric.most_hops()).sum()

@@ -36,8 +36,8 @@ export type Parts = { [division: string]: { [part: string]: Metrics } };
  * `samples`: `start_ps` (delta), `duration_ps`, `arrived_bytes`, `cwnd_pkts`, `srtt_ps`, `state` (open, disorder, cwr,
  * recovery, loss, closed), `flow_optimum_bps`, and where the run has them `marks`, `retransmissions`, `timeouts`.
  * `ports`: one row for each series, `case`, `seed`, `round`, `port`, `layer`, `offset`, `rows`.
- * `queues`: `start_ps` (delta), `duration_ps`, `busy_ps`, `waiting_pkts` and where the run has them `marks`, `drops`. A port
- * that sent and held nothing in an interval has no row: its queue was 0.
+ * `queues`: `start_ps` (delta), `duration_ps`, `busy_ps`, `waiting_pkts` and where the run has them `marks`, `drops`,
+ * `share_ppm`. A port that sent and held nothing in an interval has no row, unless it has a share: its queue was 0.
  * `events`: `case`, `at_ps`, `kind` (text: link), `label` (text): the changes during a case, the same for every seed.
  *
  * A column whose field has the metadata `delta` = `1` holds the differences to the row before, the first to 0: a running sum

@@ -31,7 +31,7 @@ export interface ReadoutProps {
 
 export function shown(metric: TimeMetric, value: number): string {
   if (Number.isNaN(value)) return "–";
-  return metric === "utilisation_ratio" ? `${(value * 100).toFixed(1)} %` : formatted(metric, value, 3);
+  return METRICS[metric].percent ? `${(value * 100).toFixed(1)} %` : formatted(metric, value, 3);
 }
 
 /** `2 to 4 s`: both ends in the scale of the range. */

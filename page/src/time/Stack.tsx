@@ -8,7 +8,7 @@ import { type PanelSpec, TimePanel } from "./plot";
 import { shown } from "./Readout";
 import { type Instant, KEYS, key, type TimeRange } from "./range";
 import { MOST_LINES } from "./series";
-import { PS } from "./traces";
+import { METRICS, PS } from "./traces";
 
 /** Counts changes of the theme, which a canvas does not follow automatically. */
 export function useThemeVersion(): number {
@@ -55,7 +55,7 @@ export function Panel({ spec, title, range, instant, highlit, theme, readout }: 
   useEffect(() => panel.current?.update(spec), [spec]);
   useEffect(() => panel.current?.highlight(highlit), [highlit]);
   useLayoutEffect(() => panel.current?.redraw(), [theme]);
-  const unit = spec.metric === "utilisation_ratio" ? "" : scale?.unit;
+  const unit = METRICS[spec.metric].percent ? "" : scale?.unit;
   const lines = spec.lines.filter((line) => line.role !== "raw").length;
   return (
     <div class="time-panel">

@@ -18,7 +18,16 @@ import { lacks, nameOfRun, runName, styleOfRun, stylesByScheme } from "./runs";
 import { Panel, useThemeVersion } from "./Stack";
 import { choices, type PortSeries, portSeries, type SubflowSeries, subflowSeries } from "./series";
 import { smoothWords, WINDOWS, withSmooth } from "./smooth";
-import { combined, entityTrace, METRICS, PS, portTrace, spanOf, type TimeMetric } from "./traces";
+import {
+  combined,
+  entityTrace,
+  isPortMetric,
+  METRICS,
+  PS,
+  portTrace,
+  spanOf,
+  type TimeMetric,
+} from "./traces";
 import "./time.css";
 
 export interface TimeFigureProps {
@@ -93,6 +102,12 @@ interface DrawnLine extends FigureLine {
   trace: Trace;
 }
 
+/** Not even one value: a port that has no share has no line. */
+function hasValues({ y }: Trace): boolean {
+  for (let i = 0; i < y.length; i++) if (!Number.isNaN(y[i])) return true;
+  return false;
+}
+
 function traceOf(tables: Tables, line: FigureLine, metric: TimeMetric): Trace | null {
   if (
     line.entity &&
@@ -102,9 +117,13 @@ function traceOf(tables: Tables, line: FigureLine, metric: TimeMetric): Trace | 
     return entityTrace(tables.samples, line.entity, metric);
   }
   const { queues } = tables;
-  if (!line.ports || !queues || (metric !== "waiting_pkts" && metric !== "utilisation_ratio")) return null;
+  if (!line.ports || !queues || !isPortMetric(metric)) return null;
   const [from, to] = spanOf(queues, line.ports) ?? [0, 1];
   const traces = line.ports.map((port) => portTrace(queues, port, metric, from, to));
+  if (metric === "share_ratio") {
+    const there = traces.filter(hasValues);
+    return there.length > 1 ? combined(there, "mean") : (there[0] ?? null);
+  }
   if (traces.length === 1) return traces[0] ?? null;
   // An absent row is zero, so the mean is over all ports, not only over those that have a row at that time.
   return { ...combined(traces, "sum", 0), per: traces.length, absent: "zero", from, to };

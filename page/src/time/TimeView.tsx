@@ -53,7 +53,14 @@ const QUEUES = 4;
 const MOST_LANES = 24;
 /** Rows from which a line is a band on most screens. */
 const DENSE = 2000;
-const HEIGHTS = { goodput_bps: 190, cwnd_pkts: 120, srtt_s: 120, waiting_pkts: 120, utilisation_ratio: 100 };
+const HEIGHTS = {
+  goodput_bps: 190,
+  cwnd_pkts: 120,
+  srtt_s: 120,
+  waiting_pkts: 120,
+  utilisation_ratio: 100,
+  share_ratio: 100,
+};
 
 export interface TimeViewProps {
   source: Source;

@@ -6,7 +6,7 @@ import { decimate, Points, type Trace, trace } from "./decimate";
 import { gestures } from "./gestures";
 import type { Instant, TimeRange } from "./range";
 import { type Band, Raster } from "./raster";
-import { PS, type TimeMetric } from "./traces";
+import { METRICS, PS, type TimeMetric } from "./traces";
 
 export interface PanelLine {
   key: string;
@@ -328,7 +328,7 @@ export class TimePanel {
 
   #value(value: number): string {
     if (value === null) return "";
-    if (this.#spec.metric === "utilisation_ratio") return `${Math.round(value * 100)} %`;
+    if (METRICS[this.#spec.metric].percent) return `${Math.round(value * 100)} %`;
     const text = (value / this.#scale.factor).toPrecision(6);
     return String(Number(text)).replace("-", "−");
   }

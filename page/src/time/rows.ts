@@ -7,7 +7,7 @@ import { decimate, firstEndingAfter, Points, type Trace } from "./decimate";
 import type { PanelLine, PanelSpec } from "./plot";
 import { RAW, timeScale, valueRange } from "./plot";
 import type { TimeRange } from "./range";
-import { PS, PS_IN_S, type TimeMetric } from "./traces";
+import { METRICS, PS, PS_IN_S, type TimeMetric } from "./traces";
 
 /** More rows than this are too many for a reader's table and for a spreadsheet. */
 const MOST_ROWS = 200_000;
@@ -75,7 +75,7 @@ function drawn(spec: PanelSpec, title: string, range: TimeRange, width: number):
   });
   const [low, high] = spec.yRange ?? valueRange(spec.metric, least, most);
   const scale = scaleFor(spec.metric, high);
-  const percent = spec.metric === "utilisation_ratio";
+  const { percent } = METRICS[spec.metric];
   const factor = percent ? 0.01 : scale.factor;
   const label = percent ? "%" : axisTitle(spec.metric, scale);
   return plot({

@@ -6,12 +6,12 @@ import type { Entity, PortSeries, SubflowSeries } from "./series";
 /** The metrics of subflow samples. */
 export type FlowMetric = "goodput_bps" | "cwnd_pkts" | "srtt_s";
 /** The metrics of port samples. */
-export type PortMetric = "waiting_pkts" | "utilisation_ratio";
+export type PortMetric = "waiting_pkts" | "utilisation_ratio" | "share_ratio";
 export type TimeMetric = FlowMetric | PortMetric;
 
 export const METRICS: Record<
   TimeMetric,
-  { title: string; short: string; of: "flows" | "ports"; meaning: string }
+  { title: string; short: string; of: "flows" | "ports"; percent?: true; meaning: string }
 > = {
   goodput_bps: {
     title: "Goodput",
@@ -36,9 +36,22 @@ export const METRICS: Record<
     title: "Utilisation",
     short: "Utilisation",
     of: "ports",
+    percent: true,
     meaning: "share of each interval in which the port was sending",
   },
+  share_ratio: {
+    title: "Share",
+    short: "Share",
+    of: "ports",
+    percent: true,
+    meaning:
+      "the port’s share of its switch’s traffic at the end of each interval, the mean over destinations",
+  },
 };
+
+export function isPortMetric(metric: TimeMetric): metric is PortMetric {
+  return METRICS[metric].of === "ports";
+}
 
 export const PS = 1e-12;
 export const PS_IN_S = 1e12;
@@ -152,7 +165,12 @@ export function optimumTrace(samples: TableData, member: SubflowSeries): Trace |
   };
 }
 
-/** One port, from the start of its round to the end: intervals without a row were empty. */
+const MILLION = 1e6;
+
+/**
+ * One port, from the start of its round to the end: intervals without a row were empty. Its share is missing if the run has
+ * none.
+ */
 export function portTrace(
   queues: TableData,
   series: PortSeries,
@@ -163,6 +181,10 @@ export function portTrace(
   const end = series.offset + series.rows;
   const column = (name: string) => queues.number(name).subarray(series.offset, end);
   const [start, duration] = [column("start_ps"), column("duration_ps")];
+  if (metric === "share_ratio") {
+    const y = queues.has("share_ppm") ? column("share_ppm") : new Float64Array(series.rows).fill(Number.NaN);
+    return { start, duration, y, per: MILLION, of: "end", absent: "missing" };
+  }
   const rates = metric === "utilisation_ratio";
   const y = rates ? rate(column("busy_ps"), duration, 1) : column("waiting_pkts");
   return { start, duration, y, per: 1, of: rates ? "interval" : "end", absent: "zero", from, to };

@@ -26,9 +26,12 @@ if TYPE_CHECKING:
 
 Rows: TypeAlias = NDArray[np.int64]
 
-_OF_PORTS = ("waiting_pkts", "utilisation_ratio")
+_OF_PORTS = ("waiting_pkts", "utilisation_ratio", "share_ratio")
 _RATES = ("goodput_bps", "utilisation_ratio")
 """These are of a whole interval; the others are values at its end."""
+_MEANS = ("srtt_s", "share_ratio")
+"""Several lines' values are averaged over those that have one."""
+_MILLION = 1e6
 _OWN = ("group", "flow", "subflow", "layer", "port", "seed", "round")
 """What `where` may say about the samples themselves."""
 
@@ -256,17 +259,19 @@ def _trace(columns: Columns, line: _Line, y: str) -> tuple[Numbers, Numbers]:
     """The edges of intervals, in seconds, and the value in each.
 
     Rates and windows of subflows add up, their round-trip times are averaged. Ports are averaged, and an interval for which
-    a port has no row was empty.
+    a port has no row was empty; its share is unknown there.
     """
     start, duration = columns.number("start_ps"), columns.number("duration_ps")
     rows = np.concatenate(line.members)
     if y == "utilisation_ratio":
         values = columns.number("busy_ps") / duration
+    elif y == "share_ratio":
+        values = columns.number("share_ppm") / _MILLION
     else:
         name, factor = ("srtt_ps", 1 / SECOND) if y == "srtt_s" else (y, 1.0)
         values = columns.number(name) * factor
     edges = np.unique(np.concatenate([start[rows], start[rows] + duration[rows]]))
-    if y in _OF_PORTS:
+    if y in _OF_PORTS and y != "share_ratio":
         step = float(np.median(duration[rows]))
         edges = np.union1d(edges, np.arange(edges[0], edges[-1], step))
     closed = None
@@ -281,7 +286,7 @@ def _trace(columns: Columns, line: _Line, y: str) -> tuple[Numbers, Numbers]:
     size = len(edges) - 1
     sums = np.bincount(cells, weights=np.repeat(values[kept], count), minlength=size)
     seen = np.bincount(cells, minlength=size)
-    if y in _OF_PORTS:
+    if y in _OF_PORTS and y != "share_ratio":
         return edges / SECOND, sums / len(line.members)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return edges / SECOND, np.where(seen > 0, sums / seen if y == "srtt_s" else sums, np.nan)
+        return edges / SECOND, np.where(seen > 0, sums / seen if y in _MEANS else sums, np.nan)

@@ -55,6 +55,13 @@ impl Routing {
         }
     }
 
+    /// Whether the nodes that balance have shares for their ports, which may move.
+    pub fn has_shares(&self) -> bool {
+        let holnets =
+            |own: &Balancing| matches!(own, Balancing::HolnetPercentage(_) | Balancing::HolnetRate(_));
+        matches!(self, Self::Nodes { balancing, .. } if holnets(balancing))
+    }
+
     /// The longest fixed route, ports.
     pub fn longest(&self) -> usize {
         match self {

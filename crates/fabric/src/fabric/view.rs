@@ -32,6 +32,12 @@ impl<P: Copy> Fabric<P> {
         self.forwarding.as_ref()?.share_moves()
     }
 
+    /// The mean share of each port under HOLNET's balancers, in parts of 2^32: see [`Fabric::shares`], of which it is the
+    /// mean over the destinations. `None` where nothing is balanced; empty without such a balancer.
+    pub fn mean_shares(&self) -> Vec<Option<u64>> {
+        self.forwarding.as_ref().map_or_else(Vec::new, |forwarding| forwarding.mean_shares())
+    }
+
     /// Packets that wait in a port now.
     pub fn waiting(&self, port: u32) -> u64 {
         let port = &self.ports[port as usize];

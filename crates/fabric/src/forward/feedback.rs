@@ -169,6 +169,21 @@ impl Forwarding {
         self.chooser.shares.as_ref().map(|shares| shares.moves())
     }
 
+    /// The share of each port, the mean over the destinations for which its node has a choice, in parts of 2^32; `None`
+    /// where a node balances nothing. Empty if the balancer has no shares.
+    pub fn mean_shares(&self) -> Vec<Option<u64>> {
+        let Some(shares) = &self.chooser.shares else { return Vec::new() };
+        let mut sums = vec![(0, 0); self.rates.len()];
+        for &[node, destination] in &shares.updated {
+            let ports = self.ports_to(node, To::Destination(destination));
+            for (&port, share) in ports.iter().zip(shares.of([node, destination], ports.len())) {
+                let (sum, destinations) = &mut sums[port as usize];
+                (*sum, *destinations) = (*sum + share, *destinations + 1);
+            }
+        }
+        sums.into_iter().map(|(sum, destinations)| sum.checked_div(destinations)).collect()
+    }
+
     /// The ports by which `node` sends to the host `to`, with their shares in parts of 2^32; empty if it has
     /// no choice.
     pub fn shares(&self, node: u32, to: u32) -> Vec<(u32, u64)> {

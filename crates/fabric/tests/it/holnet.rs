@@ -240,7 +240,37 @@ fn which_nodes_balance() {
         assert_eq!([shares[0].0, shares[1].0], [2, 3]);
         assert_eq!(shares[0].1 < shares[1].1, moves, "{shares:?}");
         assert!(fabric.shares(2, 1).is_empty(), "no choice, no shares");
+        // One destination: its share is the mean, if its switch moves it at all.
+        let mean = fabric.mean_shares();
+        let own = shares.iter().map(|&(_, share)| moves.then_some(share));
+        assert_eq!((mean.len(), mean[2..4].to_vec()), (8, own.collect::<Vec<_>>()));
+        assert!(mean.iter().enumerate().all(|(port, own)| own.is_none() || [2, 3].contains(&port)));
     }
+}
+
+/// A leaf with two destinations and different shares: 1/2 and 1/2 to one, 2/3 and 1/3 to the other, over ports of 2, 2 and
+/// 1 Gbit/s.
+#[test]
+fn the_mean_share_is_over_destinations() {
+    // Hosts 0 to 2 are at leaves 3 to 5; spines 6 and 7 lead to leaf 4, spines 6 and 8 to leaf 5.
+    let ends = vec![[0, 3], [3, 6], [3, 7], [3, 8], [6, 4], [7, 4], [6, 5], [8, 5], [4, 1], [5, 2], [3, 0]];
+    let mut ports = vec![port(GIGABIT); ends.len()];
+    ports[1].rate = 2 * GIGABIT;
+    ports[2].rate = 2 * GIGABIT;
+    let network = Network { hosts: 3, nodes: 9, ends };
+    let fabric: Fabric<u32> = Fabric::new(&ports, 6, 1).with_flags(FLAGS).with_forwarding(
+        network,
+        Balancing::HolnetPercentage(HOLNET),
+        1,
+    );
+    let of = |to| fabric.shares(3, to).iter().map(|s| (s.0, s.1 as f64 / ONE)).collect::<Vec<_>>();
+    let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
+    assert_eq!(of(1), [(1, 0.5), (2, 0.5)]);
+    let [(1, first), (3, second)] = of(2)[..] else { panic!("two ports") };
+    assert!(near(first, 2.0 / 3.0) && near(second, 1.0 / 3.0));
+    let mean: Vec<f64> =
+        fabric.mean_shares()[1..4].iter().map(|own| own.expect("shares") as f64 / ONE).collect();
+    assert!(near(mean[0], (0.5 + first) / 2.0) && near(mean[1], 0.5) && near(mean[2], second), "{mean:?}");
 }
 
 /// A flow whose packets come faster than the gap keeps to one port and so keeps its order, whatever the

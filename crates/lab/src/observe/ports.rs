@@ -1,4 +1,4 @@
-//! Samples of ports: how busy each was in an interval, and how long its queue is.
+//! Samples of ports: how busy each was in an interval, how long its queue is, and its share.
 
 use tresse_fabric::Topology;
 use tresse_units::Time;
@@ -32,7 +32,7 @@ impl Ports {
         Self(world.ports().into_iter().map(totals).collect())
     }
 
-    /// The samples since the last call, for the ports that sent, hold or dropped something.
+    /// The samples since the last call, for the ports that sent, hold or dropped something, or have a share.
     pub fn take(
         &mut self,
         world: &dyn Network,
@@ -42,6 +42,7 @@ impl Ports {
     ) -> Vec<PortSample> {
         let now = world.now();
         let before = std::mem::replace(self, Self::new(world));
+        let shares = world.mean_shares();
         let pairs = before.0.into_iter().zip(&self.0).zip(0..);
         pairs
             .map(|((before, after), port)| PortSample {
@@ -55,8 +56,9 @@ impl Ports {
                 waiting: world.waiting(port),
                 drops: after.drops - before.drops,
                 marks: after.marks - before.marks,
+                share: shares.get(port as usize).copied().flatten(),
             })
-            .filter(|p| p.duration > 0 && (p.busy > 0 || p.waiting > 0 || p.drops > 0))
+            .filter(|p| p.duration > 0 && (p.busy > 0 || p.waiting > 0 || p.drops > 0 || p.share.is_some()))
             .collect()
     }
 }

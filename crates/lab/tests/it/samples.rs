@@ -202,6 +202,51 @@ fn queues_add_up_to_the_links() {
     }
 }
 
+/// The six uplinks of each of six leaves have shares, which begin with the rates (one of leaf 0 is slow), always add up, and
+/// move as the balancer says that it did; no other port has any, and none has under ECMP.
+#[test]
+fn the_shares_of_uplinks_are_sampled() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let balancer = "{ name = 'holnet-percentage', flag = 80, r_min = 100, r_max = 1500, period = '40us', by = 'flowlet' }";
+    let schemes = format!(
+        "schemes={{ holnet = {{ controller = 'holnet_uta', routing = {balancer} }}, ecmp = {{ controller = 'dctcp' }} }}"
+    );
+    let slow = "variants.slow.fabric.links=[{ ends = ['leaf 0', 'spine 0'], rate = '5Gbps' }]";
+    let settings =
+        [&schemes, slow, "fabric.routing=ecmp", "workloads.web.flows=150", "profile.quick={}", "claims=[]"];
+    let (loaded, plan) = crate::reading::plan(find("holnet/balancer").expect("built in"), &settings);
+    let report = measure(&(loaded, plan), dir.path(), 1, 1);
+    let table = Table::read(&dir.path().join("queues.parquet"));
+    let (schemes, variants) = (table.texts("scheme"), table.texts("variant"));
+    let [start, port] = ["start_ps", "port"].map(|name| table.numbers(name));
+    let shares = table.maybe("share_ppm");
+    assert!(schemes.iter().zip(&shares).all(|(scheme, share)| scheme == "holnet" || share.is_none()));
+    assert!(variants.iter().all(|variant| variant == "slow"), "only this variant has samples");
+    // By interval: the ports with a share, in order, which is by leaf.
+    let mut intervals: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
+    for (i, share) in shares.iter().enumerate() {
+        intervals.entry(start[i]).or_default().extend(share.map(|share| (port[i], share)));
+    }
+    intervals.retain(|_, own| !own.is_empty());
+    let all: Vec<Vec<u64>> = intervals
+        .into_values()
+        .map(|mut own| {
+            own.sort_unstable();
+            own.into_iter().map(|(_, share)| share).collect()
+        })
+        .collect();
+    assert!(all.len() > 20, "{} intervals", all.len());
+    let (slow_leaf, leaf) = ([47_619, 190_476, 190_476, 190_476, 190_476, 190_476], [166_667; 6]);
+    assert_eq!(all[0], [slow_leaf, leaf, leaf, leaf, leaf, leaf].concat(), "in proportion to the rates");
+    for own in &all {
+        let sums = own.chunks(6).map(|leaf| leaf.iter().sum::<u64>());
+        assert_eq!(own.len(), 36);
+        assert!(sums.into_iter().all(|sum| sum.abs_diff(1_000_000) <= 6), "{own:?}");
+    }
+    let moves = report.cases.iter().filter_map(|case| case.metrics.get("share_moves")?.value().into());
+    assert!(moves.sum::<f64>() > 0.0 && all.windows(2).any(|two| two[0] != two[1]), "shares move");
+}
+
 #[test]
 fn queues_are_of_links_that_are_wanted() {
     let dir = TempDir::new().expect("a temporary folder");

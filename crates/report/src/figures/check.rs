@@ -85,7 +85,7 @@ fn one(experiment: &Experiment, cases: &[Case], is_as_written: bool, figure: &Fi
     }
     for (name, wanted) in &figure.only {
         let below = |wrong: Wrong| Wrong::new(["where", name.as_str()], wrong.message);
-        dimension("where", name, &["flow", "subflow", "seed", "round"]).map_err(below)?;
+        dimension("where", name, &["flow", "subflow", "port", "seed", "round"]).map_err(below)?;
         let is_plain = |value: &Value| {
             matches!(value, Value::String(_) | Value::Integer(_) | Value::Float(_) | Value::Boolean(_))
         };
@@ -142,6 +142,15 @@ fn has(experiment: &Experiment, cases: &[Case], needs: Needs) -> Result<(), Stri
         Needs::SampledLinks => (
             any(|c| c.setting.samples.is_some() && c.setting.links),
             "it needs `[measure] samples = \"10ms\"` and `links = true`",
+        ),
+        Needs::SampledShares => (
+            any(|c| {
+                c.setting.samples.is_some()
+                    && c.setting.links
+                    && c.bound_schemes.iter().any(|s| s.routing.has_shares())
+            }),
+            "it needs `[measure] samples = \"10ms\"`, `links = true` and a balancer with shares, such as \
+             routing = \"holnet-percentage\"",
         ),
     };
     if is_there || cases.is_empty() { Ok(()) } else { Err(mend.to_owned()) }

@@ -150,6 +150,7 @@ pub const SAMPLED: &[(&str, Needs)] = &[
     ("srtt_s", Needs::Samples),
     ("waiting_pkts", Needs::SampledLinks),
     ("utilisation_ratio", Needs::SampledLinks),
+    ("share_ratio", Needs::SampledShares),
 ];
 
 /// What a figure needs from `[measure]` or from the workload.
@@ -171,6 +172,8 @@ pub enum Needs {
     Samples,
     /// `samples = "…"`, and `links`.
     SampledLinks,
+    /// The same, and a balancer with shares.
+    SampledShares,
 }
 
 /// What divides a case into parts.

@@ -27,7 +27,10 @@ flow = [{ from = "S1", to = "D1", size = "500kB" }]
 
 /// What is said of the experiment with these figures, after these settings; nothing if they are fine.
 fn said(figures: &str, settings: &[&str]) -> String {
-    let text = format!("{EXPERIMENT}\n{figures}");
+    said_of(format!("{EXPERIMENT}\n{figures}"), settings)
+}
+
+fn said_of(text: String, settings: &[&str]) -> String {
     let settings: Vec<String> = settings.iter().map(|s| (*s).to_owned()).collect();
     let loaded = OWNERS.load(Source { name: "mine.toml".into(), text }, Profile::Full, &settings);
     match loaded.and_then(|loaded| OWNERS.resolve(&loaded, &[])) {
@@ -61,6 +64,7 @@ fn what_there_is_not_is_told_with_its_place() {
         ("chart = \"cdf\"\nx = \"rtt_s\"", "it needs `[measure] rtt = true`"),
         ("chart = \"cdf\"\nx = \"jct_s\"", "no pattern has jobs"),
         ("chart = \"time\"\ny = \"cwnd_pkts\"", "it needs `[measure] samples = \"10ms\"`"),
+        ("chart = \"time\"\ny = \"share_ratio\"", "`links = true` and a balancer with shares"),
         ("chart = \"bars\"\nx = \"shceme\"\ny = \"flows\"", "did you mean `scheme`?"),
         ("chart = \"bars\"\nx = \"mark\"\ny = \"flows\"", "by its own name, if it has a list of values"),
         ("chart = \"bars\"\nx = \"scheme\"\ny = \"goodput\"", "there is no metric `goodput`"),
@@ -80,4 +84,16 @@ fn what_there_is_not_is_told_with_its_place() {
 fn a_setting_may_take_away_what_a_figure_is_of() {
     let lines = figure("chart = \"lines\"\nx = \"queue\"\ny = \"fct_p99_s\"\nwhere = { queue = \"20pkt\" }");
     assert_eq!(said(&lines, &["fabric.queue=30pkt"]), "");
+}
+
+#[test]
+fn shares_are_those_of_a_balancer_that_has_some() {
+    let shares = "chart = \"time\"\ny = \"share_ratio\"\nwhere = { port = \"leaf 0 → spine 1\" }";
+    let figure = figure(shares) + "[measure]\nsamples = \"1ms\"";
+    let with = |routing: &str| {
+        let experiment = EXPERIMENT.replace("routing = \"ecmp\"", &format!("routing = \"{routing}\""));
+        said_of(format!("{experiment}\n{figure}"), &[])
+    };
+    assert!(with("ecmp").contains("a balancer with shares"));
+    assert_eq!(with("holnet-percentage"), "");
 }

@@ -310,6 +310,14 @@ pub fn ports(run: &RunTable, cases: &[u32]) -> Result<[PageTable; 2], String> {
             samples.doubles((name, "packets", meaning), all);
         }
     }
+    if let Ok(shares) = run.numbers("share_ppm") {
+        let shares: Vec<Option<u64>> = shares.iter().collect();
+        let last = |rows: &&[u32]| shares[rows[rows.len() - 1] as usize].map(|share| share as f64);
+        if shares.iter().any(Option::is_some) {
+            let meaning = "its share of its switch's traffic at the end, the mean over destinations";
+            samples.doubles(("share_ppm", "millionths", meaning), groups.iter().map(last));
+        }
+    }
     Ok([heads.table, samples])
 }
 

@@ -1,5 +1,7 @@
 //! A report's results for its experiment's claims and published numbers.
 
+#[cfg(test)]
+mod kept;
 mod numbers;
 mod readings;
 mod select;

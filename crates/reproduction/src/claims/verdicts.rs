@@ -133,19 +133,17 @@ impl<'a> Found<'a> {
 /// decided by chance.
 const RESOLUTION: f64 = 1e-4;
 
-/// Whether values are within the bounds; `whole` is the scale for a narrow interval, if it is not the bound.
-fn judge<'a>(
-    values: Result<Values, String>,
-    [above, below]: Bounds,
-    whole: Option<f64>,
-    cases: Vec<&'a CaseResult>,
-    of: String,
-) -> Found<'a> {
-    let values = match values {
-        Ok(values) => values,
-        Err(why) => return Found::none(Verdict::Inconclusive, cases, of, why),
-    };
-    let (value, ci95) = (values.mean(), values.ci95());
+/// What a value says by itself.
+pub(super) struct Weighed {
+    pub(super) verdict: Verdict,
+    margin: f64,
+    scale: f64,
+    is_by_chance: bool,
+}
+
+/// Whether a value with half its interval is within the bounds; `whole` is the scale for a narrow interval, if it is not
+/// the bound.
+pub(super) fn weighed([above, below]: Bounds, whole: Option<f64>, value: f64, ci95: Option<f64>) -> Weighed {
     let width = ci95.unwrap_or(0.0);
     let margins = [above.map(|above| (value - above, above)), below.map(|below| (below - value, below))];
     let nearest = margins.into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
@@ -158,6 +156,31 @@ fn judge<'a>(
         margin if margin <= -width => Verdict::DoesNotHold,
         _ => Verdict::Inconclusive,
     };
+    Weighed { verdict, margin, scale, is_by_chance }
+}
+
+/// The bounds of the steps of an order, which are shares.
+pub(super) fn of_steps(order: Order, slack: f64) -> Bounds {
+    match order {
+        Order::Falling => [None, Some(slack)],
+        Order::Rising => [Some(-slack), None],
+    }
+}
+
+/// Whether values are within the bounds: see [`weighed`].
+fn judge<'a>(
+    values: Result<Values, String>,
+    bounds: Bounds,
+    whole: Option<f64>,
+    cases: Vec<&'a CaseResult>,
+    of: String,
+) -> Found<'a> {
+    let values = match values {
+        Ok(values) => values,
+        Err(why) => return Found::none(Verdict::Inconclusive, cases, of, why),
+    };
+    let (value, ci95) = (values.mean(), values.ci95());
+    let Weighed { verdict, margin, scale, is_by_chance } = weighed(bounds, whole, value, ci95);
     let why = is_by_chance.then(|| "it would hold by less than 0.01 %, under one seed".to_owned());
     Found { verdict, value: Some(value), ci95, margin, scale, seeds: values.seeds(), cases, of, why }
 }
@@ -184,10 +207,7 @@ fn measured<'a>(claim: &Claim, cases: &'a [CaseResult]) -> Option<Vec<Found<'a>>
             each_pair(metric, right.iter().map(|right| [left, right]), cases, of, bounds, None)
         }
         Form::Order { of, order, slack } => {
-            let bounds = |slack: f64| match order {
-                Order::Falling => [None, Some(slack)],
-                Order::Rising => [Some(-slack), None],
-            };
+            let bounds = |slack: f64| of_steps(order, slack);
             let steps = of.windows(2).map(|two| [&two[1], &two[0]]);
             let mut found = each_pair(metric, steps, cases, step, bounds(slack), Some(1.0))?;
             if let (true, [first, .., last]) = (slack > 0.0, of) {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use tresse_experiment::Profile;
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_results::record::report::{MODEL_VERSION, Status};
 
@@ -30,6 +31,8 @@ pub fn papers(stored: &[Stored], drawn: &BTreeSet<String>) -> Result<Vec<(String
     };
     paper::ALL.iter().map(page).collect()
 }
+
+const FULL: Runs = Runs::Simulated(Profile::Full);
 
 const LEGEND: &str = "\
 - ✓ holds, ✗ does not hold, ≈ inconclusive: a bound lies within the interval; ∅ inert: the mechanism that it is about did nothing.
@@ -62,8 +65,7 @@ fn of_paper(paper: Paper, stored: &[&Stored], drawn: &BTreeSet<String>) -> Resul
     let all = by_name(&experiments);
     let mut sections = Vec::new();
     for (name, experiment) in &experiments {
-        let results: Vec<&Reproduced> = stored.iter().filter_map(|s| s.of(name)).collect();
-        sections.push(section(paper, name, experiment, &results, &all, drawn, &mut teller));
+        sections.push(section(paper, name, experiment, stored, &all, drawn, &mut teller));
     }
     let mut ends = Vec::new();
     let apart = contradictions(&experiments, stored, &all, &mut teller);
@@ -124,7 +126,8 @@ fn totals(stored: &Stored, all: &[&Stored]) -> String {
         }
         (Runs::Simulated(profile), _) => {
             let (profile, readings) = (title_case(profile.name()), tally.claims_hold_in_a_reading);
-            format!("{profile} profile: {held} of {claims} claims hold, {readings} in a reading")
+            let part = stored.part().map(|part| format!(", {part}")).unwrap_or_default();
+            format!("{profile} profile{part}: {held} of {claims} claims hold, {readings} in a reading")
         }
         (Runs::Real, simulated) => format!(
             "Real hosts: {held} of {claims} claims hold in {}; {} have the same verdict as in the simulator",
@@ -221,13 +224,17 @@ fn section<'a>(
     paper: Paper,
     name: &str,
     experiment: &'a PaperExperiment,
-    results: &[&Reproduced],
+    stored: &[&Stored],
     all: &ByName<'a>,
     drawn: &BTreeSet<String>,
     teller: &mut Teller,
 ) -> String {
     let mut text = format!("<a id=\"{}\"></a>\n\n## {}\n\n", file(name), heading(name, experiment));
-    text += &ran(name, results);
+    let results: Vec<&Reproduced> = stored.iter().filter_map(|s| s.of(name)).collect();
+    text += &ran(name, &results);
+    if !results.is_empty() && stored.iter().any(|s| s.runs == FULL && s.of(name).is_none()) {
+        text += "\nIt has not been run at full size.\n";
+    }
     let judged: Vec<&Reproduced> = results.iter().copied().filter(|result| result.judged).collect();
     let is_apart = |claim: &&Claim| claim.contradicts.is_some();
     let own = sentences(name, experiment.publication.claims.iter().filter(|claim| !is_apart(claim)), all);
@@ -372,6 +379,8 @@ fn contradictions(
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -391,5 +400,26 @@ mod tests {
                 "{authors}"
             );
         }
+    }
+
+    #[test]
+    fn what_has_not_been_run_at_full_size_is_said() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers/results");
+        let all = Stored::all(&folder).expect("they can be read");
+        let paper = paper::find("xmp").expect("it is one");
+        let own: Vec<&Stored> = all.iter().filter(|s| s.paper == paper).collect();
+        let page = |stored: &[&Stored]| of_paper(paper, stored, &BTreeSet::new()).expect("a page");
+        let not_run = "It has not been run at full size.";
+        assert!(!page(&own).contains(not_run));
+        let mut full = (*own.iter().find(|s| s.runs == FULL).expect("it is kept")).clone();
+        full.results.experiments.retain(|own| own.experiment == "xmp/fig6");
+        let quick = own[0];
+        let text = page(&[quick, &full]);
+        assert_eq!(text.matches(not_run).count(), paper.experiments().len() - 1);
+        assert!(text.contains("- Full profile, 1 of 14 experiments: "), "{text}");
+        assert!(!page(&[quick]).contains(not_run), "of a paper without any such run nothing is said");
+        let board = super::super::scoreboard(&[quick.clone(), full]);
+        assert!(board.contains("| full, 1 of 14 experiments, model 2 | "), "{board}");
+        assert!(board.contains("| quick | "), "{board}");
     }
 }

@@ -22,7 +22,7 @@ How to read it:
 - Claims that contradict their own paper are judged, and counted apart.
 - Numbers are those of simulators; a testbed's are compared as ratios, by claims.
 - Real hosts run the papers' testbeds on Linux's own TCP and MPTCP ([testbed.md](testbed.md)), counted apart.
-- The quick profile shortens long experiments; the full one has the paper's size and takes hours. \"model 2\" is an earlier model of the simulator.
+- The quick profile shortens long experiments; the full one has the paper's size and takes hours, so some papers have it of some experiments. \"model 2\" is an earlier model of the simulator.
 
 A paper's name leads to how it was read, to what does not hold, and why. `make site` makes a page for each paper, with
 figures, claims, verdicts and reasons. [papers/results](../papers/results) has every digit.
@@ -53,6 +53,7 @@ fn table(stored: &[Stored]) -> String {
     for s in stored.iter().filter(|s| s.results.summary.claims + s.results.summary.numbers > 0) {
         let paper = format!("[{0}](../papers/{0}/README.md)", s.paper.name);
         let mut runs = if s.runs == Runs::Real { "real hosts" } else { s.runs.name() }.to_owned();
+        runs.extend(s.part().map(|part| format!(", {part}")));
         runs.extend(s.earlier_models().iter().map(|model| format!(", model {model}")));
         // Counted anew: what is kept may be of a version that counted less.
         let today = Reproduction::of(s.results.experiments.clone()).summary;

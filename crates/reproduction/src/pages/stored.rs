@@ -17,7 +17,7 @@ use crate::schema::{OWNERS, Publication};
 /// The kind of runs of a paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runs {
-    /// The simulator's runs, of every experiment.
+    /// The simulator's runs: of every experiment, or of some at full size, which takes hours.
     Simulated(Profile),
     /// Runs on real hosts, of the experiments that can be run there.
     Real,
@@ -80,6 +80,12 @@ impl Stored {
         models.filter(|model| *model != MODEL_VERSION).collect()
     }
 
+    /// `1 of 18 experiments`, if some were simulated and others not.
+    pub(super) fn part(&self) -> Option<String> {
+        let (own, all) = (self.results.experiments.len(), self.paper.experiments().len());
+        (self.runs != Runs::Real && own < all).then(|| format!("{own} of {all} experiments"))
+    }
+
     /// The results of the experiment `name`.
     pub(super) fn of(&self, name: &str) -> Option<&Reproduced> {
         self.results.experiments.iter().find(|e| e.experiment == name)
@@ -105,8 +111,12 @@ impl Stored {
                     let differences = differences(own, &built_in(name, profile)?)?;
                     stale.extend(differences.into_iter().map(|d| format!("{name}: {d}")));
                 }
-                (None, Runs::Simulated(_)) => stale.push(format!("{name}: it has no stored results")),
-                (None, Runs::Real) => {}
+                (None, Runs::Simulated(Profile::Quick)) => {
+                    stale.push(format!("{name}: it has no stored results"));
+                }
+                // The full profile takes hours, and not every experiment can be run on real hosts: the pages say what
+                // has not been run.
+                (None, Runs::Simulated(Profile::Full) | Runs::Real) => {}
             }
         }
         let known = self.paper.experiments();
@@ -208,6 +218,13 @@ mod tests {
         quick.results.experiments.remove(0);
         let stale = quick.stale().expect("the built-in experiments are valid");
         assert_eq!(stale, ["xmp/fig1: it has no stored results"]);
+        // At full size there may be some of them.
+        let full = Stored { runs: Runs::Simulated(Profile::Full), ..quick.clone() };
+        let mut of_quick = full.stale().expect("the built-in experiments are valid");
+        of_quick.retain(|line| line.contains("no stored results"));
+        assert_eq!(of_quick, none);
+        assert_eq!(full.part().as_deref(), Some("13 of 14 experiments"));
+        assert_eq!((find(Runs::Simulated(Profile::Quick)).part(), find(Runs::Real).part()), (None, None));
     }
 
     #[test]

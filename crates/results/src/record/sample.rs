@@ -69,6 +69,8 @@ pub struct PortSample {
     pub drops: u64,
     /// Packets that it marked in this time.
     pub marks: u64,
+    /// Its share at the end, if a balancer gives it one: the mean over destinations, in parts of 2^32.
+    pub share: Option<u64>,
 }
 
 /// The path of a subflow, from the interval on in which it was first seen.

@@ -211,6 +211,7 @@ mod tests {
             u64s(first),
             u64s(0),
             u64s(0),
+            u32s(500_000),
         ];
         case.into_iter().chain(own).collect()
     }
@@ -344,7 +345,7 @@ mod tests {
         let dir = TempDir::new().expect("a temporary folder");
         table(&dir).finish().expect("merged");
         let merged = read(&dir.path().join("queues.parquet"));
-        assert_eq!((merged.num_rows(), merged.num_columns()), (0, 13));
+        assert_eq!((merged.num_rows(), merged.num_columns()), (0, 14));
         assert!(merged.schema().field(9).metadata().contains_key("unit"));
     }
 }

@@ -2,7 +2,7 @@
 
 use tresse_experiment::plan::Case;
 
-use super::Get::{Text, U32, U64};
+use super::Get::{MaybeU32, Text, U32, U64};
 use super::{Column, Row};
 use crate::record::sample::PortSample;
 
@@ -32,7 +32,7 @@ impl Row for PortSample {
         Column {
             name: "port",
             unit: "",
-            meaning: "the number of the output port; one that sent and held nothing has no row",
+            meaning: "the number of the output port; one that sent and held nothing has no row, unless it has a share",
             get: U32(|row| row.port),
         },
         Column {
@@ -65,9 +65,21 @@ impl Row for PortSample {
             meaning: "packets that it marked in this time",
             get: U64(|row| row.marks),
         },
+        Column {
+            name: "share_ppm",
+            unit: "millionths",
+            meaning: "its share of its switch's traffic at the end of the interval, the mean over destinations; missing \
+                      unless HOLNET's balancer gives it one",
+            get: MaybeU32(|row| row.share.map(ppm)),
+        },
     ];
 
     fn is_needed(case: &Case) -> bool {
         case.setting.samples.is_some() && case.setting.links
     }
+}
+
+/// Parts of 2^32 in millionths, rounded.
+fn ppm(share: u64) -> u32 {
+    ((share * 1_000_000 + (1 << 31)) >> 32) as u32
 }
