@@ -11,6 +11,7 @@ use tresse_sim::{FlowRecord, FlowSpec};
 use tresse_transport::{Config, Counters};
 use tresse_units::{Stream, Time};
 
+use crate::copies::{Pieces, Run};
 use crate::link::Shares;
 
 /// A connection with its whole message.
@@ -26,9 +27,17 @@ pub(crate) struct Connection {
     /// The states of congestion control, as in `tresse controller trace`.
     pub hosts: Hosts,
     pub manager: Box<dyn PathManager>,
+    /// Whether its path manager hears of packets and ACKs.
+    pub observed: bool,
+    /// When its path manager's next event is planned.
+    pub due: Time,
     /// The memory of its path manager.
     pub named: [u32; 3],
     pub subflows: Vec<Subflow>,
+    /// Those that its path manager has closed: bit i stands for subflow i.
+    pub closed: u64,
+    /// What subflows send once more for others.
+    pub runs: Vec<Run>,
     /// Packets that no subflow has sent yet.
     pub unsent: u64,
     /// Packets of the message.
@@ -52,6 +61,58 @@ impl Connection {
         self.arrived * u64::from(self.config.mss)
     }
 
+    /// Subflow `i` may send from now on, after a handshake of this round trip, ps (0: none): it has the transport's initial
+    /// window, and its siblings see it.
+    pub fn admit(&mut self, i: usize, round_trip: f64) {
+        let config = &self.config;
+        let place = self.subflows[..i].iter().filter(|s| s.is_open).count();
+        self.group.insert(place, config.initial_window);
+        let own = &mut self.group[place];
+        (own.ssthresh, own.mss) = (config.initial_ssthresh, config.mss);
+        self.hosts.insert(place, config.initial_window);
+        if round_trip > 0.0 {
+            self.subflows[i].rtt.sample(round_trip);
+        }
+        self.subflows[i].is_open = true;
+        self.number();
+    }
+
+    /// Subflow `i` sends nothing any more, and its siblings no longer see it. Others send what it has in flight.
+    pub fn close(&mut self, i: usize) {
+        let was_open = std::mem::replace(&mut self.subflows[i].is_open, false);
+        self.closed |= 1 << i;
+        if !was_open {
+            return;
+        }
+        self.repeat_elsewhere(i);
+        self.hand_back(i);
+        let s = &mut self.subflows[i];
+        self.group.remove(s.place);
+        self.hosts.remove(s.place);
+        s.in_flight = 0;
+        s.repair = Repair { timer: s.repair.timer + 1, ..Repair::default() };
+        self.number();
+    }
+
+    /// Subflow `i`, which is open, as its controller sees it.
+    pub fn own(&self, i: usize) -> &tresse_controllers::Subflow {
+        &self.group[self.subflows[i].place]
+    }
+
+    /// The packets that subflow `i` may have in flight.
+    pub fn window(&self, i: usize) -> u32 {
+        self.own(i).cwnd.min(self.config.receive_window)
+    }
+
+    /// Whether its path manager has closed subflow `i`.
+    pub fn is_closed(&self, i: usize) -> bool {
+        self.closed >> i & 1 == 1
+    }
+
+    fn number(&mut self) {
+        self.subflows.iter_mut().filter(|s| s.is_open).zip(0..).for_each(|(s, place)| s.place = place);
+    }
+
     /// Its record, if it ends at `end`.
     pub fn record(&self, end: Time) -> FlowRecord {
         let complete = self.passed >= self.packets && self.last <= end;
@@ -64,7 +125,7 @@ impl Connection {
             start: self.start,
             end,
             opened: self.subflows.len() as u32,
-            closed: 0,
+            closed: self.closed,
             counters,
         }
     }
@@ -76,6 +137,8 @@ pub(crate) struct Batch {
     /// Its number in its subflow.
     pub number: u32,
     pub packets: u32,
+    /// Packets that have arrived, and that the receiver did not have.
+    pub fresh: u32,
     /// Marked packets that its ACKs tell of: those of the batch before, then its own.
     pub marked: [u32; 2],
     pub lost: u32,
@@ -195,7 +258,12 @@ pub(crate) struct Subflow {
     pub choice: PathChoice,
     /// The way that its next batch takes, if links have changed.
     pub moves: Option<Box<Way>>,
+    /// Whether it may send: its handshake is complete, and it was not closed.
     pub is_open: bool,
+    /// Its place among those that are open.
+    pub place: usize,
+    /// A round trip of its handshake, ps; 0: it has none.
+    pub shake: f64,
     pub takes_data: bool,
     /// Whether the window, not the data, limited what was sent last.
     pub limited: bool,
@@ -210,11 +278,14 @@ pub(crate) struct Subflow {
     pub last_sent: Time,
     /// When the first ACK of the last batch arrives, if that is known.
     pub acked_at: Time,
+    /// Until when ACKs of the last batch arrive that was heard of.
+    pub acks_until: Time,
     /// Packets that have arrived.
     pub arrived: u64,
     pub outgoing: Option<Outgoing>,
     /// The batches in flight, the oldest first.
     pub batches: VecDeque<Batch>,
     pub repair: Repair,
+    pub pieces: Pieces,
     pub counters: Counters,
 }

@@ -15,10 +15,14 @@
 
 mod changes;
 mod connection;
+mod copies;
 mod events;
+mod hearing;
 mod link;
 mod managing;
 mod network;
+mod repairing;
 mod sending;
+mod settling;
 
 pub use network::{Rounds, SubflowState};

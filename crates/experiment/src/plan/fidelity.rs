@@ -1,6 +1,7 @@
 //! What a simulation by rounds cannot do.
 
 use tresse_fabric::Balancing;
+use tresse_path_manager::Config as Managers;
 
 use crate::plan::Case;
 use crate::plan::bound_scheme::BoundScheme;
@@ -45,7 +46,8 @@ fn of_scheme(own: &BoundScheme) -> Option<String> {
     if own.transport.receive_buffer.is_some_and(|own| own.rule != tresse_transport::BufferRule::Fixed) {
         return Some(format!("a receive buffer that grows (scheme `{name}`)"));
     }
-    own.decides.map(|manager| format!("the path manager `{manager}` (scheme `{name}`)"))
+    let sprays = matches!(own.manager.config(), Managers::Mmptcp(_));
+    sprays.then(|| format!("the sprayed subflow of the path manager `mmptcp` (scheme `{name}`)"))
 }
 
 fn of_flows(case: &Case) -> Option<String> {

@@ -1,6 +1,7 @@
 //! Rounds against what can be worked out: bytes, a lone message, DCTCP's queue.
 
 mod beside_packets;
+mod managers;
 
 use std::sync::Arc;
 
