@@ -12,7 +12,8 @@ use tresse_transport::{Config, Counters};
 use tresse_units::{Stream, Time};
 
 use crate::copies::{Pieces, Run};
-use crate::link::Shares;
+use crate::link::{Link, Record, Shares};
+use crate::spraying::Sprayed;
 
 /// A connection with its whole message.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub(crate) struct Connection {
     pub subflows: Vec<Subflow>,
     /// Those that its path manager has closed: bit i stands for subflow i.
     pub closed: u64,
+    /// What it knows if it is sprayed.
+    pub sprayed: Option<Box<Sprayed>>,
     /// What subflows send once more for others.
     pub runs: Vec<Run>,
     /// Packets that no subflow has sent yet.
@@ -63,7 +66,7 @@ impl Connection {
 
     /// Subflow `i` may send from now on, after a handshake of this round trip, ps (0: none): it has the transport's initial
     /// window, and its siblings see it.
-    pub fn admit(&mut self, i: usize, round_trip: f64) {
+    pub fn admit(&mut self, i: usize, round_trip: f64, links: &[Link], records: &[Record]) {
         let config = &self.config;
         let place = self.subflows[..i].iter().filter(|s| s.is_open).count();
         self.group.insert(place, config.initial_window);
@@ -75,6 +78,10 @@ impl Connection {
         }
         self.subflows[i].is_open = true;
         self.number();
+        if self.spec.sprayed.is_some() {
+            let full = f64::from(self.config.mss + self.config.header);
+            self.begin_spraying(Sprayed::new(&self.subflows[i].way, links, records, full));
+        }
     }
 
     /// Subflow `i` sends nothing any more, and its siblings no longer see it. Others send what it has in flight.
@@ -184,17 +191,45 @@ pub(crate) struct Way {
     pub least_gap: f64,
     /// Whether a link loses packets by chance.
     pub loses: bool,
+    /// If packets are divided over several paths: the hop and the share of packets of each link. Otherwise empty: all take
+    /// all links.
+    pub shares: Box<[(u16, f32)]>,
 }
 
 impl Way {
+    /// The share of packets that take the link in this place.
+    #[inline]
+    pub fn share(&self, place: usize) -> f64 {
+        self.shares.get(place).map_or(1.0, |&(_, share)| share.into())
+    }
+
+    /// The hop, there or back, that the link in this place is of.
+    #[inline]
+    pub fn hop(&self, place: usize) -> usize {
+        let all = if place < self.hops { place } else { place - self.hops };
+        self.shares.get(place).map_or(all, |&(hop, _)| hop.into())
+    }
+
+    /// The hops of a packet and its ACK.
+    pub fn length(&self) -> u64 {
+        if self.shares.is_empty() {
+            return self.links.len() as u64;
+        }
+        self.shares.iter().map(|&(_, share)| f64::from(share)).sum::<f64>().round() as u64
+    }
+
+    /// The time between two packets of `bytes` that the links of the first hop let through together, ps.
+    #[inline]
+    pub fn first_gap(&self, links: &[Link], bytes: f64) -> f64 {
+        let first = (0..self.hops).take_while(|&place| self.hop(place) == 0);
+        first.fold(0.0, |gap, place| {
+            f64::max(gap, links[self.links[place] as usize].transmission(bytes) * self.share(place))
+        })
+    }
+
     /// The links that data flows through.
     pub fn there(&self) -> &[u32] {
         &self.links[..self.hops]
-    }
-
-    /// The links of the ACKs.
-    pub fn back(&self) -> &[u32] {
-        &self.links[self.hops..]
     }
 }
 
@@ -207,6 +242,8 @@ pub(crate) struct Repair {
     pub since: u32,
     /// When a partial ACK shows the next hole; 0 outside a recovery.
     pub next_at: Time,
+    /// ACKs for packets beyond a hole that show it.
+    pub duplicates: u32,
     /// Packets to be sent again.
     pub resend: u32,
     /// Sends nothing until its timer expires: a loss that fast retransmission does not repair.

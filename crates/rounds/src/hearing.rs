@@ -26,7 +26,7 @@ impl Place<'_> {
     pub fn acked(&mut self, c: &mut Connection, number: u32) -> u32 {
         if c.subflows[self.i].next == number {
             self.settle(c);
-            if c.subflows[self.i].is_open && self.hold(c) {
+            if c.subflows[self.i].is_open && c.sprayed.is_none() && self.hold(c) {
                 return 0;
             }
         }
@@ -40,26 +40,21 @@ impl Place<'_> {
             return 0; // it was closed meanwhile
         }
         s.echo.held = false;
-        s.in_flight -= batch.packets;
         let arrived = batch.packets - batch.lost;
-        s.repair.holes += batch.lost;
         if arrived > 0 {
             s.arrived += u64::from(arrived);
             s.acks_until = self.now + (batch.gap * f64::from(arrived)) as Time;
-            s.repair.timer += 1;
             s.repair.backoff = 0;
-            s.repair.since = if s.repair.holes > 0 { s.repair.since + arrived } else { 0 };
+            s.counters.marks += batch.marked.map(u64::from).iter().sum::<u64>();
             if let Some(rtts) = self.rtts.get_mut(c.spec.group as usize) {
                 batch.record(arrived, rtts);
             }
-            s.counters.marks += batch.marked.map(u64::from).iter().sum::<u64>();
-            s.rtt.sample(batch.rtt);
-            if s.repair.holes > 0 && c.group[s.place].state == State::Recovery {
-                // It ends when the last hole is filled (RFC 6582 §3.2), and a window is cut once for all of them.
-                c.hosts.extend_recovery(s.place, arrived + s.repair.holes);
-            }
-            self.hear(c, arrived, &batch);
-            self.repair(c);
+        }
+        match c.sprayed {
+            Some(_) => self.hear_sprayed(c, &batch),
+            None => self.take(c, arrived, &batch),
+        }
+        if arrived > 0 {
             // What the ACKs allow, more in slow start and less after a cut, leaves while they arrive.
             let window = c.window(self.i);
             let s = &mut c.subflows[self.i];
@@ -70,6 +65,25 @@ impl Place<'_> {
         let sent = if arrived > 0 || !self.any_down { self.send(c) } else { 0 };
         self.arm(c);
         sent
+    }
+
+    /// What the ACKs of a batch, of which `arrived` packets have arrived, do to TCP.
+    fn take(&mut self, c: &mut Connection, arrived: u32, batch: &Batch) {
+        let s = &mut c.subflows[self.i];
+        s.in_flight -= batch.packets;
+        s.repair.holes += batch.lost;
+        if arrived == 0 {
+            return;
+        }
+        s.repair.timer += 1;
+        s.repair.since = if s.repair.holes > 0 { s.repair.since + arrived } else { 0 };
+        s.rtt.sample(batch.rtt);
+        if s.repair.holes > 0 && c.group[s.place].state == State::Recovery {
+            // It ends when the last hole is filled (RFC 6582 §3.2), and a window is cut once for all of them.
+            c.hosts.extend_recovery(s.place, arrived + s.repair.holes);
+        }
+        self.hear(c, arrived, batch);
+        self.repair(c);
     }
 
     /// The controller hears of `arrived` packets of a batch, and first of the marks of the batch before.

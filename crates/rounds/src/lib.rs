@@ -21,8 +21,10 @@ mod hearing;
 mod link;
 mod managing;
 mod network;
+mod red;
 mod repairing;
 mod sending;
 mod settling;
+mod spraying;
 
 pub use network::{Rounds, SubflowState};

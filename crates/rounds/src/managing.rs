@@ -7,7 +7,6 @@ use tresse_path_manager::{Ack, Action, Memory, PathChoice, PathManager, Priority
 use tresse_transport::{Counters, Join};
 use tresse_units::{NEVER, Time};
 
-use crate::changes::base;
 use crate::connection::{Connection, Echo, Repair, Rtt, Subflow, Way};
 use crate::events::{Event, Kind};
 use crate::network::Rounds;
@@ -105,7 +104,7 @@ impl Rounds {
         let Some(mut c) = self.connections[slot as usize].take() else { return };
         for i in 0..c.subflows.len() {
             let sent = self.place(slot, i).send(&mut c);
-            self.hops += u64::from(sent) * c.subflows[i].way.links.len() as u64;
+            self.hops += u64::from(sent) * c.subflows[i].way.length();
         }
         self.connections[slot as usize] = Some(c);
     }
@@ -177,7 +176,9 @@ impl Rounds {
         };
         // Without a path it waits for one.
         let way = Way::find(&mut self.fabric, &self.links, &self.records, c, choice).unwrap_or_default();
-        let shake = base(&self.links, &self.records, way.there(), config.ack.into()) + way.base[1];
+        let shake = way.empty(&self.links, &self.records, config.ack.into()) + way.base[1];
+        // Packets of a sprayed subflow overtake each other by up to a packet a path.
+        let duplicates = if choice == PathChoice::Spray { c.spec.paths.count().max(3).into() } else { 3 };
         let subflow = Subflow {
             is_open: false,
             place: 0,
@@ -198,14 +199,14 @@ impl Rounds {
             arrived: 0,
             outgoing: None,
             batches: VecDeque::new(),
-            repair: Repair::default(),
+            repair: Repair { duplicates, ..Repair::default() },
             pieces: None,
             counters: Counters::default(),
         };
         let opens = handshake == 0.0 && subflow.way.hops > 0;
         c.subflows.push(subflow);
         if opens {
-            c.admit(i, 0.0);
+            c.admit(i, 0.0, &self.links, &self.records);
         }
         let established = self.now + (handshake * shake) as Time;
         let event = Event { slot, generation: c.generation, subflow: i as u16, kind: Kind::Established };

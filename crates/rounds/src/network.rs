@@ -26,8 +26,8 @@ pub struct SubflowState<'a> {
     pub counters: Counters,
     /// What it is while it may send.
     pub open: Option<OpenState>,
-    /// The links that its data flows through.
-    pub path: &'a [u32],
+    /// The links that its data flows through, if that is one path.
+    pub path: Option<&'a [u32]>,
 }
 
 /// A subflow that may send.
@@ -165,7 +165,7 @@ impl Rounds {
             Kind::Finished => return (connection.last <= self.now).then(|| self.end(slot)),
         };
         let s = &connection.subflows[i];
-        self.hops += u64::from(sent) * s.way.links.len() as u64;
+        self.hops += u64::from(sent) * s.way.length();
         self.arrived += connection.delivered() - arrived;
         match kind {
             Kind::Established if s.is_open => self.establish(event),
@@ -196,11 +196,7 @@ impl Rounds {
     }
 
     /// Starts a connection, with its whole message.
-    ///
-    /// # Panics
-    /// If nodes choose paths for each packet, or it is sprayed.
     pub fn start(&mut self, spec: FlowSpec) {
-        assert!(spec.sprayed.is_none(), "packets are not sprayed");
         let packets = spec.bytes.div_ceil(spec.config.mss.into()).max(1);
         let config = match self.config.take() {
             Some(shared) if *shared == spec.config => shared,
@@ -232,6 +228,7 @@ impl Rounds {
             named,
             subflows: Vec::new(),
             closed: 0,
+            sprayed: None,
             runs: Vec::new(),
             unsent: packets,
             packets,
@@ -308,7 +305,7 @@ impl Rounds {
                 arrived: s.arrived * u64::from(c.config.mss),
                 counters: s.counters,
                 open: s.is_open.then(|| open(c.own(i))),
-                path: s.way.there(),
+                path: s.way.shares.is_empty().then(|| s.way.there()),
             });
         }
         all

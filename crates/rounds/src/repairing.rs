@@ -9,15 +9,13 @@ use crate::connection::Connection;
 use crate::events::Kind;
 use crate::sending::Place;
 
-/// Duplicate ACKs after which a packet counts as lost.
-const DUPLICATES: u32 = 3;
-
 impl Place<'_> {
     /// Enough duplicate ACKs: the window is cut, and what is lost is sent again.
     pub(crate) fn repair(&mut self, c: &mut Connection) {
         let recovery = c.config.recovery;
         let s = &mut c.subflows[self.i];
-        let told = s.repair.since >= DUPLICATES || s.repair.next_at > 0 && self.now >= s.repair.next_at;
+        let told =
+            s.repair.since >= s.repair.duplicates || s.repair.next_at > 0 && self.now >= s.repair.next_at;
         if s.repair.holes == 0 {
             s.repair.next_at = 0;
         }
@@ -61,6 +59,9 @@ impl Place<'_> {
 
     /// The retransmission timer. Returns how many packets are sent.
     pub fn timeout(&mut self, c: &mut Connection, timer: u32) -> u32 {
+        if c.sprayed.is_some() {
+            return self.timeout_sprayed(c);
+        }
         let s = &mut c.subflows[self.i];
         if timer != s.repair.timer || s.repair.holes == 0 && !s.echo.held {
             return 0;

@@ -38,7 +38,8 @@ impl Place<'_> {
 
     /// The round trip of a packet that leaves now, ps. The links are up to date.
     pub fn trip(&self, way: &Way) -> f64 {
-        let waits: f64 = way.links.iter().map(|&link| self.links[link as usize].wait()).sum();
+        let wait = |(place, &link): (usize, &u32)| way.share(place) * self.links[link as usize].wait();
+        let waits: f64 = way.links.iter().enumerate().map(wait).sum();
         way.base[0] + way.base[1] + waits
     }
 
@@ -82,7 +83,7 @@ impl Place<'_> {
         s.repair.backoff = 0;
         if !s.is_open {
             let shake = s.shake;
-            c.admit(self.i, shake);
+            c.admit(self.i, shake, self.links, self.records);
         }
         self.send(c)
     }
@@ -104,16 +105,17 @@ impl Place<'_> {
         let (mut waits, mut rests) = ([0.0; 2], 0.0);
         for (place, &link) in s.way.links.iter().enumerate() {
             let link = &mut self.links[link as usize];
+            let share = s.way.share(place);
             link.advance(self.now);
-            waits[usize::from(place >= s.way.hops)] += link.wait();
+            waits[usize::from(place >= s.way.hops)] += share * link.wait();
             // A packet finds another one in transmission as often as a link is busy, and waits for what is left of it.
-            rests += link.rest(c.wire);
+            rests += share * link.rest(c.wire);
         }
         let forward = s.way.base[0] + waits[0];
         let rtt = forward + s.way.base[1] + waits[1] + rests * c.stream.unit();
         // Not faster than the slowest link: what is sent in a burst waits there, and its ACKs come at that pace.
-        let first = self.links[s.way.links[0] as usize].transmission(c.wire);
-        let gap = s.gap.max(first);
+        let first = s.way.first_gap(self.links, c.wire);
+        let gap = s.gap.max(first).max(c.sprayed.as_ref().map_or(0.0, |own| own.gap(&c.config)));
         // A window of more than the host's port sends in a round trip waits in that port.
         let held = if s.gap <= first { (first * f64::from(packets) - rtt).max(0.0) } else { 0.0 };
         let rtt = rtt + held;
@@ -127,17 +129,18 @@ impl Place<'_> {
         let rate = f64::from(packets) * c.wire / (end - self.now) as f64;
         let acks = rate * f64::from(c.config.ack) / c.wire / f64::from(c.config.delayed_ack.every);
         // The host's own port passes on no more than its rate, of all of the host's subflows together.
-        let (mut passed, mut before) = (rate, SmallVec::new());
+        let (mut passed, mut before) = (0.0, SmallVec::new());
         for (place, &link) in s.way.there().iter().enumerate() {
-            let link = &mut self.links[link as usize];
+            let (link, share) = (&mut self.links[link as usize], s.way.share(place));
             before.push(link.shares());
-            link.begin(passed);
-            if place == 0 {
-                passed *= link.passes();
+            let is_first = s.way.hop(place) == 0;
+            link.begin(if is_first { rate } else { passed } * share);
+            if is_first {
+                passed += rate * share * link.passes();
             }
         }
-        for &link in s.way.back() {
-            self.links[link as usize].begin(acks);
+        for (place, &link) in s.way.links.iter().enumerate().skip(s.way.hops) {
+            self.links[link as usize].begin(acks * s.way.share(place));
         }
         let again = s.repair.resend.min(packets);
         let copies = c.send_copies(self.i, packets - again);

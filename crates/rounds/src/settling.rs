@@ -4,30 +4,82 @@ use tresse_units::Time;
 
 use crate::connection::{Batch, Connection, Outgoing, Subflow, Way};
 use crate::events::Kind;
-use crate::link::Shares;
+use crate::link::{Link, Shares};
 use crate::sending::Place;
 
 /// What the links have done to a batch.
 struct Fate {
-    /// The shares of its packets that have arrived, and that were not marked.
+    /// The share of its packets that found a full queue.
+    overflow: f64,
+    /// The shares of the others that no chance has lost, and that were not marked.
     kept: f64,
     unmarked: f64,
-    /// Whether the queue that marked most is above its threshold now.
-    rising: bool,
+    /// Which of its packets the queue that marked most has marked.
+    marks: Which,
+}
+
+/// Which packets of a batch are marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Which {
+    /// The first ones: the queue is below K at its end.
+    First,
+    /// The last ones: it is above K.
+    Last,
+    /// Any: RED marks them.
+    Any,
+}
+
+impl Which {
+    fn of(link: &Link) -> Self {
+        match link.is_above() {
+            _ if link.is_early() => Self::Any,
+            true => Self::Last,
+            false => Self::First,
+        }
+    }
+}
+
+impl Fate {
+    /// Of what is left, a hop marks these shares, has no room for them, and loses them by chance.
+    fn pass(&mut self, [marked, full, lost]: [f64; 3]) {
+        self.unmarked *= 1.0 - marked;
+        self.overflow += (1.0 - self.overflow) * full;
+        self.kept *= 1.0 - lost;
+    }
+
+    /// The share of its packets that have arrived.
+    fn arrived(&self) -> f64 {
+        (1.0 - self.overflow) * self.kept
+    }
 }
 
 impl Subflow {
     /// Of `marked` packets of a batch that takes a round: those that are heard of with its first ACK. That comes half a
     /// round before its middle, so that of its first half is heard, and before that of the second half of the batch
-    /// before: how many were marked of each. If its queue is above K at its end (`rising`), the last packets are marked,
-    /// otherwise the first.
-    fn shift(&mut self, marked: u32, arrived: u32, rising: bool) -> [u32; 2] {
+    /// before: how many were marked of each. `chance` decides where half a packet belongs.
+    fn shift(&mut self, marked: u32, arrived: u32, which: Which, chance: bool) -> [u32; 2] {
         let half = arrived.div_ceil(2);
         let (fills, rests) = (marked.min(half), marked.saturating_sub(half));
-        let (early, late) = if rising { (rests, fills) } else { (fills, rests) };
+        let early = match which {
+            Which::First => fills,
+            Which::Last => rests,
+            Which::Any => (marked + u32::from(chance)) / 2,
+        };
+        let late = marked - early;
         let before = std::mem::replace(&mut self.echo.late, late).min(arrived);
         [before, early.min(arrived - before)]
     }
+}
+
+/// How many packets of a batch are lost: as many as find a `full` queue, and of the others all but a share that is `kept`.
+fn lost(c: &mut Connection, packets: u32, full: f64, kept: f64) -> u32 {
+    // A full queue lets in one packet for each that leaves. Packets come evenly spaced, at the pace of ACKs: so it loses
+    // every so-many-th of a batch, not each with the same chance.
+    let full = if full > 0.0 { ((full + c.stream.unit()) as u32).min(packets) } else { 0 };
+    if kept >= 1.0 {
+        return full;
+    }
+    full + (full..packets).filter(|_| c.stream.unit() >= kept).count() as u32
 }
 
 impl Place<'_> {
@@ -37,7 +89,7 @@ impl Place<'_> {
         let s = &mut c.subflows[self.i];
         s.acked_at = s.acked_at.max(acked);
         let (number, at) = (s.next - 1, s.acked_at);
-        if !s.is_open || !self.hold(c) {
+        if !s.is_open || c.sprayed.is_some() || !self.hold(c) {
             self.plan(c, at, Kind::Acked(number));
         }
         self.send(c)
@@ -48,25 +100,26 @@ impl Place<'_> {
         let out = c.subflows[self.i].outgoing.take()?;
         self.release(&c.subflows[self.i].way, &out);
         let lasted = (out.end - out.start) as f64;
-        let Fate { kept, unmarked, rising } = self.fate(c, &out);
-        let lost =
-            if kept < 1.0 { (0..out.packets).filter(|_| c.stream.unit() >= kept).count() as u32 } else { 0 };
+        let Fate { overflow, kept, unmarked, marks: which } = self.fate(c, &out);
+        let lost = lost(c, out.packets, f64::from(out.packets) * overflow, kept);
         let [marked_at_host, lost_at_host] = out.at_host.map(|n| n.min(out.packets));
         let lost = lost.max(lost_at_host);
         let arrived = out.packets - lost;
         let marks = f64::from(arrived) * (1.0 - unmarked);
+        let marks = if which == Which::Any { marks * (1.0 - out.pause) } else { marks };
         let marked = if marks > 0.0 { ((marks + c.stream.unit()) as u32).min(arrived) } else { 0 };
         let marked = if c.config.ecn { marked.max(marked_at_host.min(arrived)) } else { marked };
         // After a cut nothing is sent until so many fewer are in flight. Here the batch begins at once, and its first
         // packets find the queue of before.
-        let paused = if rising { 0 } else { (f64::from(out.packets) * out.pause).round() as u32 };
-        let marked = marked.saturating_sub(paused);
+        let paused = if which == Which::First { f64::from(out.packets) * out.pause } else { 0.0 };
+        let marked = marked.saturating_sub(paused.round() as u32);
         // Not in slow start, where the window that such a delay adds would be as large as all before it.
         let starts = c.subflows[self.i].is_open && c.own(self.i).cwnd < c.own(self.i).ssthresh;
         let takes_round = lasted > out.rtt / 2.0 && !starts;
         let fresh = c.pass(self.i, arrived);
+        let chance = which == Which::Any && c.stream.unit() < 0.5;
         let s = &mut c.subflows[self.i];
-        let marked = if takes_round { s.shift(marked, arrived, rising) } else { [0, marked] };
+        let marked = if takes_round { s.shift(marked, arrived, which, chance) } else { [0, marked] };
         let now_rtt = self.trip(&s.way);
         let spread = (lasted + now_rtt - out.rtt).max(s.way.least_gap * f64::from(out.packets));
         let gap = spread / f64::from(out.packets);
@@ -93,42 +146,52 @@ impl Place<'_> {
         Some((out.start + out.rtt as Time).max(self.now))
     }
 
-    /// What the links have done to a batch that is out.
+    /// What the links have done to a batch that is out. Where its packets are divided over the links of a hop, each has its
+    /// share.
     fn fate(&mut self, c: &Connection, out: &Outgoing) -> Fate {
-        let s = &c.subflows[self.i];
+        let way = &c.subflows[self.i].way;
         let lasted = (out.end - out.start) as f64;
-        let (mut unmarked, mut kept, mut most, mut rising) = (1.0, 1.0, 0.0, false);
-        for (&number, before) in s.way.there().iter().zip(&out.before) {
+        let mut fate = Fate { overflow: 0.0, kept: 1.0, unmarked: 1.0, marks: Which::First };
+        let (mut most, mut hop, mut of_hop) = (0.0, 0, [0.0; 3]);
+        for (place, (&number, before)) in way.there().iter().zip(&out.before).enumerate() {
+            if way.hop(place) != hop {
+                fate.pass(std::mem::take(&mut of_hop));
+                hop = way.hop(place);
+            }
             let Shares { marked, lost } = self.links[number as usize].shares();
             let mut marked = ((marked - before.marked) / lasted).clamp(0.0, 1.0);
             let mut dropped = ((lost - before.lost) / lasted).clamp(0.0, 1.0);
-            if marked == 0.0 && dropped == 0.0 && !s.way.loses {
+            if marked == 0.0 && dropped == 0.0 && !way.loses {
                 continue;
             }
             let record = &mut self.records[number as usize];
+            let share = way.share(place);
+            let n = f64::from(out.packets) * fate.arrived() * share;
             if self.any_down && self.links[number as usize].is_down() {
-                record.count(0.0, 0.0, f64::from(out.packets) * kept * dropped);
-                kept *= 1.0 - dropped;
+                record.count(0.0, 0.0, n * dropped);
+                of_hop[1] += share * dropped;
                 continue;
             }
             if !c.config.ecn {
-                if record.drops_non_ect {
-                    dropped = dropped.max(marked);
-                }
+                dropped = if record.drops_non_ect { dropped.max(marked) } else { dropped };
                 marked = 0.0;
             }
-            if marked > most {
-                (most, rising) = (marked, self.links[number as usize].is_above());
+            if share * marked > most {
+                (most, fate.marks) = (share * marked, Which::of(&self.links[number as usize]));
             }
-            let n = f64::from(out.packets) * kept;
             record.count(n * marked, n * dropped, n * record.random_loss);
-            unmarked *= 1.0 - marked;
-            kept *= (1.0 - dropped) * (1.0 - record.random_loss);
+            of_hop[0] += share * marked;
+            of_hop[1] += share * dropped;
+            of_hop[2] += share * record.random_loss;
         }
-        if self.any_down && s.way.back().iter().any(|&link| self.links[link as usize].is_down()) {
-            kept = 0.0; // without ACKs all counts as lost
+        fate.pass(of_hop);
+        if self.any_down {
+            // Without ACKs all counts as lost.
+            let down = |place: &usize| self.links[way.links[*place] as usize].is_down();
+            let back = (way.hops..way.links.len()).filter(down).map(|place| way.share(place));
+            fate.kept *= (1.0 - back.sum::<f64>()).max(0.0);
         }
-        Fate { kept, unmarked, rising }
+        fate
     }
 
     /// Whether the last batch is a single packet whose ACK waits for the receiver's timer, because no other packet
@@ -164,14 +227,14 @@ impl Place<'_> {
     /// The batch no longer flows. Its links are up to date then.
     pub fn release(&mut self, way: &Way, out: &Outgoing) {
         for (place, &link) in way.links.iter().enumerate() {
-            let rate = match place {
-                0 => out.rate,
-                _ if place < way.hops => out.passed,
-                _ => out.acks,
+            let rate = match place < way.hops {
+                true if way.hop(place) == 0 => out.rate,
+                true => out.passed,
+                false => out.acks,
             };
             let link = &mut self.links[link as usize];
             link.advance(self.now);
-            link.end(rate);
+            link.end(rate * way.share(place));
         }
     }
 }

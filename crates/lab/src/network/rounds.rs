@@ -68,7 +68,7 @@ impl Network for Rounds {
                 srtt: (own.srtt > 0).then(|| u64::from(own.srtt) * (MICROSECOND / 8)),
                 state: own.state,
             }),
-            path: Some(s.path.to_vec()),
+            path: s.path.map(<[u32]>::to_vec),
         };
         self.subflows(id).into_iter().map(one).collect()
     }

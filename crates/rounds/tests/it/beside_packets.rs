@@ -11,14 +11,14 @@ use tresse_sim::{FlowRecord, FlowSpec, Step, World};
 use tresse_transport::{Config, Counters, Join};
 use tresse_units::{BitsPerSecond, MICROSECOND, MILLISECOND, Time};
 
-const RATE: BitsPerSecond = 1_000_000_000;
-const PACKET: u32 = 1500;
+pub const RATE: BitsPerSecond = 1_000_000_000;
+pub const PACKET: u32 = 1500;
 const DELAY: Time = 50 * MICROSECOND;
 /// The two links, and the one back; the senders' own come after them.
 pub const LINKS: [u32; 2] = [0, 1];
 const BACK: u32 = 2;
 
-fn ports(senders: u32) -> Vec<PortConfig> {
+pub fn ports(senders: u32) -> Vec<PortConfig> {
     let port = |rate, limit, mark| PortConfig {
         rate,
         delay: DELAY,
@@ -45,6 +45,8 @@ pub trait Both {
     /// Payload that has arrived, in order or not, bytes.
     fn arrived(&self, id: u64) -> u64;
     fn counted(&self, id: u64) -> Counters;
+    /// Packets that wait in front of a link.
+    fn waiting(&self, link: u32) -> u64;
 }
 
 macro_rules! both {
@@ -65,6 +67,9 @@ macro_rules! both {
             }
             fn arrived(&self, id: u64) -> u64 {
                 $arrived(self, id)
+            }
+            fn waiting(&self, link: u32) -> u64 {
+                self.waiting(link)
             }
             fn counted(&self, id: u64) -> Counters {
                 let mut all = Counters::default();

@@ -2,6 +2,7 @@
 
 mod beside_packets;
 mod managers;
+mod red;
 
 use std::sync::Arc;
 
