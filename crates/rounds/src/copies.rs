@@ -68,7 +68,9 @@ impl Connection {
                 *what = What::First(number);
             }
         }
-        self.runs.push(Run { from: i, packets, again: 0, arrived: [0; 2] });
+        if packets > 0 {
+            self.runs.push(Run { from: i, packets, again: 0, arrived: [0; 2] });
+        }
     }
 
     /// Subflow `i` has been closed: the copies that it was to bring, others send.
@@ -131,6 +133,8 @@ impl Connection {
         }
         if pieces.iter().any(|(what, _)| *what != What::Only) {
             self.subflows[i].pieces = Some(pieces);
+        } else if self.subflows.iter().all(|s| s.pieces.is_none()) {
+            self.runs.clear(); // nobody has packets of them any more
         }
         fresh
     }

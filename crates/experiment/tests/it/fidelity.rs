@@ -37,15 +37,17 @@ fn wrong(settings: &[&str]) -> Option<String> {
 fn rounds_refuse_what_they_cannot_simulate() {
     assert_eq!(wrong(&[]), None);
     assert_eq!(wrong(&["measure.rtt=true"]), None);
-    assert_eq!(wrong(&["fabric.routing=spray"]), None);
+    let sprayed = ["transport={ profile = \"spray\" }", "schemes.dctcp.balancer=oblivious"];
+    assert_eq!(wrong(&[&sprayed[..], &["fabric.routing=spray"]].concat()), None);
+    assert_eq!(wrong(&sprayed), None);
     assert_eq!(wrong(&["fabric.red={ min = \"5pkt\", max = \"15pkt\", probability = 0.1 }"]), None);
-    assert_eq!(wrong(&["transport={ profile = \"spray\" }", "schemes.dctcp.balancer=oblivious"]), None);
     for manager in ["opn", "opn-tuning", "opn-shifting", "path-sharing", "mmptcp"] {
         assert_eq!(wrong(&[&format!("schemes.dctcp.path_manager={manager}")]), None);
     }
     let failure = "changes=[{ at = \"1ms\", link = [\"spine 0\", \"leaf 1\"], failed = true }]";
     assert_eq!(wrong(&[failure]), None);
     for (setting, named) in [
+        ("fabric.routing=spray", "TCP over switches that spray"),
         ("fabric.routing=drill", "packet by packet by more than chance (scheme `dctcp`)"),
         ("transport={ profile = \"spray\" }", "the balancer `reps`"),
         ("transport.plb=on", "`plb`"),
