@@ -63,7 +63,7 @@ impl Connection {
         let number = self.runs.len();
         let mut packets = 0;
         for (what, n) in self.pieces(i).iter_mut() {
-            if *what == What::Only {
+            if *what == What::Only && *n > 0 {
                 packets += *n;
                 *what = What::First(number);
             }
@@ -133,8 +133,10 @@ impl Connection {
         }
         if pieces.iter().any(|(what, _)| *what != What::Only) {
             self.subflows[i].pieces = Some(pieces);
-        } else if self.subflows.iter().all(|s| s.pieces.is_none()) {
-            self.runs.clear(); // nobody has packets of them any more
+        } else if self.subflows.iter().all(|s| s.pieces.is_none())
+            && self.runs.iter().all(|run| run.left() == 0)
+        {
+            self.runs.clear(); // nobody has packets of them any more, or is to send some
         }
         fresh
     }
