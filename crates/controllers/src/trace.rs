@@ -102,13 +102,13 @@ impl Hosts {
     /// For this many new subflows with `initial_window` packets each.
     pub fn new(subflows: usize, initial_window: u32) -> Self {
         let mut hosts = Self(Vec::with_capacity(subflows));
-        (0..subflows).for_each(|_| hosts.open(initial_window));
+        (0..subflows).for_each(|i| hosts.insert(i, initial_window));
         hosts
     }
 
-    /// One more subflow, the last one, with `initial_window` packets.
-    pub fn open(&mut self, initial_window: u32) {
-        self.0.push(Host {
+    /// As [`Group::insert`].
+    pub fn insert(&mut self, i: usize, initial_window: u32) {
+        let host = Host {
             rtt: DEFAULT_RTT,
             round_left: initial_window,
             outstanding: initial_window,
@@ -119,7 +119,13 @@ impl Hosts {
             round_seen: false,
             clock: 0,
             sprayed: sprayed::Sprayed::default(),
-        });
+        };
+        self.0.insert(i, host);
+    }
+
+    /// As [`Group::remove`].
+    pub fn remove(&mut self, i: usize) {
+        self.0.remove(i);
     }
 
     /// The recovery of subflow `i`, if it is in one, lasts until this many more packets are ACKed, or longer.

@@ -98,6 +98,11 @@ impl Forwarding {
         self.groups.get(self.table[place] as usize).map_or(&[], |group| group.usable(&self.members))
     }
 
+    /// Whether each packet takes a random one of a node's ports.
+    pub fn sprays(&self) -> bool {
+        self.chooser.balancing == Balancing::Spray
+    }
+
     /// The fastest of them.
     pub fn fastest_port(&self, node: u32, to: u32) -> Option<u32> {
         let ports = self.ports_to_host(node, to).iter().copied();

@@ -62,7 +62,7 @@ pub use leaf_spine::{LeafSpine, LeafSpineError};
 pub use loss::{Loss, Probability};
 pub use network::Network;
 pub use packet::{Ecn, Header, Packet};
-pub use path::Path;
+pub use path::{HopShares, Path};
 pub use port::{NonEct, Port, PortConfig, PortCounters, Processing, Service};
 pub use prefetch::{Ends, prefetch_line};
 pub use queued_port::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, QueuedPortConfig};

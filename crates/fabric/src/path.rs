@@ -8,3 +8,6 @@ pub struct Path {
     /// From the receiver to the sender, over the same links.
     pub back: Vec<u32>,
 }
+
+/// The ports that packets take which are divided over several paths, hop by hop: each with its share of the packets.
+pub type HopShares = Vec<Vec<(u32, f64)>>;

@@ -1,6 +1,6 @@
 //! Links that change: their rates, failures, and ways around them.
 
-use tresse_fabric::{Fabric, Path};
+use tresse_fabric::{Fabric, HopShares, Path};
 use tresse_path_manager::PathChoice;
 use tresse_units::BitsPerSecond;
 
@@ -59,15 +59,43 @@ impl Way {
         c: &Connection,
         choice: PathChoice,
     ) -> Option<Self> {
-        let Path { there, back } = c.spec.paths.chosen(fabric, choice)?;
-        let slowest = there.iter().map(|&l| links[l as usize].transmission(c.wire));
-        Some(Self {
-            hops: there.len(),
-            base: [base(links, records, &there, c.wire), base(links, records, &back, c.config.ack.into())],
+        let sprayed = c.spec.sprayed.as_ref().map(|own| own.paths);
+        let paths = &c.spec.paths;
+        let [there, back] = if sprayed.is_none() && choice != PathChoice::Spray && !fabric.sprays() {
+            let Path { there, back } = paths.chosen(fabric, choice)?;
+            [there, back].map(|path| path.into_iter().map(|link| vec![(link, 1.0)]).collect())
+        } else {
+            paths.spread(fabric, choice, sprayed)?
+        };
+        Some(Self::of(links, records, [&there, &back], [c.wire, c.config.ack.into()]))
+    }
+
+    /// Over these links, hop by hop, there and back, each with its share of packets, or of ACKs, of these bytes.
+    fn of(links: &[Link], records: &[Record], ways: [&HopShares; 2], bytes: [f64; 2]) -> Self {
+        let each = |way: usize| {
+            let hops = ways[way].iter().zip(0u16..);
+            hops.flat_map(|(hop, number)| hop.iter().map(move |&(link, share)| (link, number, share)))
+        };
+        let all = || each(0).chain(each(1));
+        let base = [0, 1].map(|way| {
+            each(way).map(|(link, _, share)| share * bare(links, records, link, bytes[way])).sum()
+        });
+        let slowest = each(0).map(|(link, _, share)| share * links[link as usize].transmission(bytes[0]));
+        let is_divided = all().any(|(_, _, share)| share < 1.0);
+        Self {
+            hops: each(0).count(),
+            base,
             least_gap: slowest.fold(0.0, f64::max),
-            loses: there.iter().any(|&l| records[l as usize].random_loss > 0.0),
-            links: there.iter().chain(&back).copied().collect(),
-        })
+            loses: each(0).any(|(link, ..)| records[link as usize].random_loss > 0.0),
+            links: all().map(|(link, ..)| link).collect(),
+            shares: all().filter(|_| is_divided).map(|(_, hop, share)| (hop, share as f32)).collect(),
+        }
+    }
+
+    /// From the first bit of a packet of these bytes to its last at the far end, on empty links, ps, a mean over the paths.
+    pub fn empty(&self, links: &[Link], records: &[Record], bytes: f64) -> f64 {
+        let one = |place: usize| self.share(place) * bare(links, records, self.links[place], bytes);
+        (0..self.hops).map(one).sum()
     }
 
     /// Whether what takes it is lost now.
@@ -76,7 +104,7 @@ impl Way {
     }
 }
 
-/// From the first bit of a packet of these bytes to its last at the far end of a path, on empty links, ps.
-pub(crate) fn base(links: &[Link], records: &[Record], path: &[u32], bytes: f64) -> f64 {
-    path.iter().map(|&l| records[l as usize].delay as f64 + links[l as usize].transmission(bytes)).sum()
+/// The same for one link.
+fn bare(links: &[Link], records: &[Record], link: u32, bytes: f64) -> f64 {
+    records[link as usize].delay as f64 + links[link as usize].transmission(bytes)
 }

@@ -11,7 +11,9 @@ use tresse_sim::{FlowRecord, FlowSpec};
 use tresse_transport::{Config, Counters};
 use tresse_units::{Stream, Time};
 
-use crate::link::Shares;
+use crate::copies::{Pieces, Run};
+use crate::link::{Link, Record, Shares};
+use crate::spraying::Sprayed;
 
 /// A connection with its whole message.
 #[derive(Debug)]
@@ -26,9 +28,19 @@ pub(crate) struct Connection {
     /// The states of congestion control, as in `tresse controller trace`.
     pub hosts: Hosts,
     pub manager: Box<dyn PathManager>,
+    /// Whether its path manager hears of packets and ACKs.
+    pub observed: bool,
+    /// When its path manager's next event is planned.
+    pub due: Time,
     /// The memory of its path manager.
     pub named: [u32; 3],
     pub subflows: Vec<Subflow>,
+    /// Those that its path manager has closed: bit i stands for subflow i.
+    pub closed: u64,
+    /// What it knows if it is sprayed.
+    pub sprayed: Option<Box<Sprayed>>,
+    /// What subflows send once more for others.
+    pub runs: Vec<Run>,
     /// Packets that no subflow has sent yet.
     pub unsent: u64,
     /// Packets of the message.
@@ -52,6 +64,62 @@ impl Connection {
         self.arrived * u64::from(self.config.mss)
     }
 
+    /// Subflow `i` may send from now on, after a handshake of this round trip, ps (0: none): it has the transport's initial
+    /// window, and its siblings see it.
+    pub fn admit(&mut self, i: usize, round_trip: f64, links: &[Link], records: &[Record]) {
+        let config = &self.config;
+        let place = self.subflows[..i].iter().filter(|s| s.is_open).count();
+        self.group.insert(place, config.initial_window);
+        let own = &mut self.group[place];
+        (own.ssthresh, own.mss) = (config.initial_ssthresh, config.mss);
+        self.hosts.insert(place, config.initial_window);
+        if round_trip > 0.0 {
+            self.subflows[i].rtt.sample(round_trip);
+        }
+        self.subflows[i].is_open = true;
+        self.number();
+        if self.spec.sprayed.is_some() {
+            let full = f64::from(self.config.mss + self.config.header);
+            self.begin_spraying(Sprayed::new(&self.subflows[i].way, links, records, full));
+        }
+    }
+
+    /// Subflow `i` sends nothing any more, and its siblings no longer see it. Others send what it has in flight.
+    pub fn close(&mut self, i: usize) {
+        let was_open = std::mem::replace(&mut self.subflows[i].is_open, false);
+        self.closed |= 1 << i;
+        if !was_open {
+            return;
+        }
+        self.repeat_elsewhere(i);
+        self.hand_back(i);
+        let s = &mut self.subflows[i];
+        self.group.remove(s.place);
+        self.hosts.remove(s.place);
+        s.in_flight = 0;
+        s.repair = Repair { timer: s.repair.timer + 1, ..Repair::default() };
+        self.number();
+    }
+
+    /// Subflow `i`, which is open, as its controller sees it.
+    pub fn own(&self, i: usize) -> &tresse_controllers::Subflow {
+        &self.group[self.subflows[i].place]
+    }
+
+    /// The packets that subflow `i` may have in flight.
+    pub fn window(&self, i: usize) -> u32 {
+        self.own(i).cwnd.min(self.config.receive_window)
+    }
+
+    /// Whether its path manager has closed subflow `i`.
+    pub fn is_closed(&self, i: usize) -> bool {
+        self.closed >> i & 1 == 1
+    }
+
+    fn number(&mut self) {
+        self.subflows.iter_mut().filter(|s| s.is_open).zip(0..).for_each(|(s, place)| s.place = place);
+    }
+
     /// Its record, if it ends at `end`.
     pub fn record(&self, end: Time) -> FlowRecord {
         let complete = self.passed >= self.packets && self.last <= end;
@@ -64,7 +132,7 @@ impl Connection {
             start: self.start,
             end,
             opened: self.subflows.len() as u32,
-            closed: 0,
+            closed: self.closed,
             counters,
         }
     }
@@ -76,6 +144,8 @@ pub(crate) struct Batch {
     /// Its number in its subflow.
     pub number: u32,
     pub packets: u32,
+    /// Packets that have arrived, and that the receiver did not have.
+    pub fresh: u32,
     /// Marked packets that its ACKs tell of: those of the batch before, then its own.
     pub marked: [u32; 2],
     pub lost: u32,
@@ -121,17 +191,45 @@ pub(crate) struct Way {
     pub least_gap: f64,
     /// Whether a link loses packets by chance.
     pub loses: bool,
+    /// If packets are divided over several paths: the hop and the share of packets of each link. Otherwise empty: all take
+    /// all links.
+    pub shares: Box<[(u16, f32)]>,
 }
 
 impl Way {
+    /// The share of packets that take the link in this place.
+    #[inline]
+    pub fn share(&self, place: usize) -> f64 {
+        self.shares.get(place).map_or(1.0, |&(_, share)| share.into())
+    }
+
+    /// The hop, there or back, that the link in this place is of.
+    #[inline]
+    pub fn hop(&self, place: usize) -> usize {
+        let all = if place < self.hops { place } else { place - self.hops };
+        self.shares.get(place).map_or(all, |&(hop, _)| hop.into())
+    }
+
+    /// The hops of a packet and its ACK.
+    pub fn length(&self) -> u64 {
+        if self.shares.is_empty() {
+            return self.links.len() as u64;
+        }
+        self.shares.iter().map(|&(_, share)| f64::from(share)).sum::<f64>().round() as u64
+    }
+
+    /// The time between two packets of `bytes` that the links of the first hop let through together, ps.
+    #[inline]
+    pub fn first_gap(&self, links: &[Link], bytes: f64) -> f64 {
+        let first = (0..self.hops).take_while(|&place| self.hop(place) == 0);
+        first.fold(0.0, |gap, place| {
+            f64::max(gap, links[self.links[place] as usize].transmission(bytes) * self.share(place))
+        })
+    }
+
     /// The links that data flows through.
     pub fn there(&self) -> &[u32] {
         &self.links[..self.hops]
-    }
-
-    /// The links of the ACKs.
-    pub fn back(&self) -> &[u32] {
-        &self.links[self.hops..]
     }
 }
 
@@ -144,6 +242,8 @@ pub(crate) struct Repair {
     pub since: u32,
     /// When a partial ACK shows the next hole; 0 outside a recovery.
     pub next_at: Time,
+    /// ACKs for packets beyond a hole that show it.
+    pub duplicates: u32,
     /// Packets to be sent again.
     pub resend: u32,
     /// Sends nothing until its timer expires: a loss that fast retransmission does not repair.
@@ -195,7 +295,12 @@ pub(crate) struct Subflow {
     pub choice: PathChoice,
     /// The way that its next batch takes, if links have changed.
     pub moves: Option<Box<Way>>,
+    /// Whether it may send: its handshake is complete, and it was not closed.
     pub is_open: bool,
+    /// Its place among those that are open.
+    pub place: usize,
+    /// A round trip of its handshake, ps; 0: it has none.
+    pub shake: f64,
     pub takes_data: bool,
     /// Whether the window, not the data, limited what was sent last.
     pub limited: bool,
@@ -210,11 +315,14 @@ pub(crate) struct Subflow {
     pub last_sent: Time,
     /// When the first ACK of the last batch arrives, if that is known.
     pub acked_at: Time,
+    /// Until when ACKs of the last batch arrive that was heard of.
+    pub acks_until: Time,
     /// Packets that have arrived.
     pub arrived: u64,
     pub outgoing: Option<Outgoing>,
     /// The batches in flight, the oldest first.
     pub batches: VecDeque<Batch>,
     pub repair: Repair,
+    pub pieces: Pieces,
     pub counters: Counters,
 }

@@ -15,10 +15,16 @@
 
 mod changes;
 mod connection;
+mod copies;
 mod events;
+mod hearing;
 mod link;
 mod managing;
 mod network;
+mod red;
+mod repairing;
 mod sending;
+mod settling;
+mod spraying;
 
 pub use network::{Rounds, SubflowState};

@@ -3,8 +3,13 @@
 use tresse_fabric::{NonEct, PortConfig, PortCounters, Threshold};
 use tresse_units::{BitsPerSecond, SECOND, Time};
 
+use crate::red::{Red, Span};
+
 /// The room of a link that has failed.
 const DOWN: f32 = -1.0;
+
+/// The threshold of a link with RED.
+const EARLY: f32 = f32::NAN;
 
 /// Bytes per picosecond of a rate.
 fn fluid(rate: BitsPerSecond) -> f64 {
@@ -21,18 +26,18 @@ pub(crate) struct Shares {
     pub lost: f64,
 }
 
-/// One direction of a link with the queue in front of it: what every batch through it needs, in one cache line.
+/// One direction of a link with the queue in front of it: what every batch through it needs is in one cache line.
 ///
 /// Between two changes of its inflow the backlog is linear in time, so that the time above a threshold and what
 /// overflows are exact.
 #[derive(Debug, Clone)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(crate) struct Link {
     /// Bytes per ps.
     rate: f64,
     /// Room for waiting bytes; [`DOWN`] while the link has failed.
     limit: f32,
-    /// Bytes above which packets are marked.
+    /// Bytes above which packets are marked; [`EARLY`] if RED decides.
     mark: f32,
     /// Bytes per ps.
     inflow: f64,
@@ -42,12 +47,14 @@ pub(crate) struct Link {
     shares: Shares,
     /// Bytes that it has let in.
     taken: f64,
+    /// Beyond the first cache line: few links have it, and those have no other threshold.
+    red: Option<Box<Red>>,
 }
 
 /// The rest of a link.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
-    nominal: BitsPerSecond,
+    pub nominal: BitsPerSecond,
     /// The time a bit takes to the far end.
     pub delay: Time,
     /// Room for waiting bytes.
@@ -76,10 +83,13 @@ impl Link {
             bytes if bytes.is_bytes() => bytes.value() as f64,
             packets => (packets.value() as f64 + waiting) * packet,
         };
+        let mark = bytes(config.mark, 1.5);
+        let red = config.red.as_ref().map(|red| Box::new(Red::new(red, packet, mark)));
         Self {
             rate: fluid(config.rate),
             limit: bytes(config.limit, 0.5).max(packet) as f32,
-            mark: bytes(config.mark, 1.5) as f32,
+            mark: if red.is_some() { EARLY } else { mark as f32 },
+            red,
             inflow: 0.0,
             backlog: 0.0,
             at: 0,
@@ -103,6 +113,9 @@ impl Link {
         let net = self.inflow - self.rate;
         if net <= 0.0 && self.backlog <= 0.0 {
             self.taken += self.inflow * left;
+            if self.mark.is_nan() {
+                self.detect(0.0, 0.0, [left, 0.0]);
+            }
             return;
         }
         // The backlog moves to an end, empty or full, and stays there.
@@ -114,13 +127,28 @@ impl Link {
         self.backlog = to;
         let rests = left - moves;
         let mark = f64::from(self.mark);
-        self.shares.marked += moves * above(mark, from, to) + if to > mark { rests } else { 0.0 };
+        if mark.is_nan() {
+            self.detect(from, to, [moves, rests]);
+        } else {
+            self.shares.marked += moves * above(mark, from, to) + if to > mark { rests } else { 0.0 };
+        }
         if net > 0.0 {
             self.shares.lost += rests * net / self.inflow;
             self.taken += self.inflow * moves + self.rate * rests;
         } else {
             self.taken += self.inflow * left;
         }
+    }
+
+    /// RED signals while the backlog moves from one value to another, and then rests: for so long, ps.
+    #[cold]
+    fn detect(&mut self, from: f64, to: f64, [moves, rests]: [f64; 2]) {
+        let Some(red) = &mut self.red else { return };
+        // While nothing waits, the average falls as if packets came at the link's rate.
+        let samples = |waits: bool| if waits { self.inflow } else { self.rate };
+        let moving = Span { from, to, lasts: moves, samples: samples(from > 0.0 || to > 0.0) };
+        let resting = Span { from: to, to, lasts: rests, samples: samples(to > 0.0) };
+        self.shares.marked += red.pass(moving) + red.pass(resting);
     }
 
     /// What flows out for each byte that flows in: less than one where more comes than leaves, more where a queue
@@ -150,6 +178,12 @@ impl Link {
     #[inline]
     pub fn is_above(&self) -> bool {
         self.backlog > f64::from(self.mark)
+    }
+
+    /// Whether RED signals by chance, before its queue is full.
+    #[inline]
+    pub fn is_early(&self) -> bool {
+        self.red.is_some()
     }
 
     /// Whether it has failed, and what is sent into it is lost.

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tresse_controllers::trace::Hosts;
-use tresse_controllers::{Group, State};
+use tresse_controllers::{Group, State, Subflow};
 use tresse_fabric::{Fabric, Histogram, PortCounters, prefetch_line};
 use tresse_path_manager::Memory;
-use tresse_sim::{FlowRecord, FlowSpec, Step};
+use tresse_sim::{FlowRecord, FlowSpec, Mechanisms, Step};
 use tresse_transport::{Config, Counters};
 use tresse_units::{BitsPerSecond, NEVER, Stream, Time};
 
 use crate::connection::Connection;
 use crate::events::{Event, Events, Kind};
 use crate::link::{Link, Record};
+use crate::managing::Before;
 use crate::sending::Place;
 
 /// A subflow as it is now.
@@ -23,14 +24,21 @@ pub struct SubflowState<'a> {
     pub arrived: u64,
     /// What it has counted.
     pub counters: Counters,
+    /// What it is while it may send.
+    pub open: Option<OpenState>,
+    /// The links that its data flows through, if that is one path.
+    pub path: Option<&'a [u32]>,
+}
+
+/// A subflow that may send.
+#[derive(Debug, Clone, Copy)]
+pub struct OpenState {
     /// Its window, packets.
     pub cwnd: u32,
     /// Its smoothed RTT, 1/8 us; 0 before there is one.
     pub srtt: u32,
     /// The state of its congestion control.
     pub state: State,
-    /// The links that its data flows through.
-    pub path: &'a [u32],
 }
 
 /// Links with connections on them.
@@ -62,7 +70,8 @@ pub struct Rounds {
     pub(crate) memories: BTreeMap<[u32; 3], Memory>,
     /// Payload that has arrived, bytes.
     arrived: u64,
-    hops: u64,
+    pub(crate) hops: u64,
+    pub(crate) mechanisms: Mechanisms,
 }
 
 impl Rounds {
@@ -93,6 +102,7 @@ impl Rounds {
             slots: BTreeMap::new(),
             memories: BTreeMap::new(),
             hops: 0,
+            mechanisms: Mechanisms::default(),
         }
     }
 
@@ -134,6 +144,8 @@ impl Rounds {
         }
         let i = usize::from(subflow);
         let arrived = connection.delivered();
+        let s = &connection.subflows[i];
+        let before = if connection.observed { Some(Before::of(s)) } else { None };
         let mut place = Place {
             links: &mut self.links,
             records: &mut self.records,
@@ -153,13 +165,16 @@ impl Rounds {
             Kind::Finished => return (connection.last <= self.now).then(|| self.end(slot)),
         };
         let s = &connection.subflows[i];
-        self.hops += u64::from(sent) * s.way.links.len() as u64;
+        self.hops += u64::from(sent) * s.way.length();
         self.arrived += connection.delivered() - arrived;
         match kind {
             Kind::Established if s.is_open => self.establish(event),
             Kind::Joinable => self.manage(slot, |m, now, memory| m.handle_established(now, memory, i)),
-            Kind::Manager => self.manage(slot, |m, now, memory| m.handle_timeout(now, memory)),
+            Kind::Manager => self.serve_manager(slot),
             _ => {}
+        }
+        if let Some(before) = before {
+            self.report_to_manager(event, &before);
         }
         None
     }
@@ -181,11 +196,7 @@ impl Rounds {
     }
 
     /// Starts a connection, with its whole message.
-    ///
-    /// # Panics
-    /// If nodes choose paths for each packet, or it is sprayed.
     pub fn start(&mut self, spec: FlowSpec) {
-        assert!(spec.sprayed.is_none(), "packets are not sprayed");
         let packets = spec.bytes.div_ceil(spec.config.mss.into()).max(1);
         let config = match self.config.take() {
             Some(shared) if *shared == spec.config => shared,
@@ -198,6 +209,12 @@ impl Rounds {
         let mut memory = self.memories.remove(&named).unwrap_or_default();
         let manager = spec.manager.open(&opening, &mut memory);
         self.memories.insert(named, memory);
+        self.mechanisms = self.mechanisms
+            + Mechanisms {
+                share_moves: None,
+                path_shifts: manager.shifts().then_some(0),
+                tuned_flows: manager.limits().map(u64::from),
+            };
         let wire = f64::from(spec.config.header) + spec.bytes as f64 / packets as f64;
         let connection = Connection {
             generation: self.started,
@@ -205,9 +222,14 @@ impl Rounds {
             start: self.now,
             group: Group::new(Arc::clone(&spec.scheme), 0, spec.config.initial_window),
             hosts: Hosts::new(0, spec.config.initial_window),
+            observed: manager.observes(),
+            due: NEVER,
             manager,
             named,
             subflows: Vec::new(),
+            closed: 0,
+            sprayed: None,
+            runs: Vec::new(),
             unsent: packets,
             packets,
             arrived: 0,
@@ -268,18 +290,22 @@ impl Rounds {
         self.hops
     }
 
+    /// How often mechanisms have acted.
+    pub fn mechanisms(&self) -> Mechanisms {
+        self.mechanisms
+    }
+
     /// The subflows of a connection.
     pub fn subflows(&self, id: u64) -> Vec<SubflowState<'_>> {
         let Some(c) = self.connection(id) else { return Vec::new() };
         let mut all = Vec::with_capacity(c.subflows.len());
-        for (s, own) in c.subflows.iter().zip(c.group.subflows()) {
+        for (i, s) in c.subflows.iter().enumerate() {
+            let open = |own: &Subflow| OpenState { cwnd: own.cwnd, srtt: own.srtt, state: own.state };
             all.push(SubflowState {
                 arrived: s.arrived * u64::from(c.config.mss),
                 counters: s.counters,
-                cwnd: own.cwnd,
-                srtt: own.srtt,
-                state: own.state,
-                path: s.way.there(),
+                open: s.is_open.then(|| open(c.own(i))),
+                path: s.way.shares.is_empty().then(|| s.way.there()),
             });
         }
         all

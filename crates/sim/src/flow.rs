@@ -302,6 +302,11 @@ impl Way {
         WayBack { back: self.back, hash: self.hashes[1], armed: NEVER, routes }
     }
 
+    /// The hash of data on this path of a balancer's choice, where nodes follow it.
+    pub fn hash(&self, path: u32) -> u32 {
+        hash_of(self.hashes[0], path)
+    }
+
     /// Uses another hash for data from now on, like another flow label (RFC 6438). Fixed paths ignore it.
     pub fn rehash(&mut self) {
         self.hashes[0] = mix(u64::from(self.hashes[0]) << 32 | u64::from(self.hashes[1])) as u32;
@@ -311,8 +316,7 @@ impl Way {
     #[inline]
     pub fn header(&mut self, bytes: u32, ecn: Ecn, class: u8, path: Option<u32>) -> Header {
         if let Some(path) = path {
-            return Header { class, hash: hash_of(self.hashes[0], path), ..Header::new(bytes, ecn) }
-                .trimmable();
+            return Header { class, hash: self.hash(path), ..Header::new(bytes, ecn) }.trimmable();
         }
         let hash = match &mut self.sprayed {
             None => self.hashes[0],

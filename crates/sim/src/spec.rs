@@ -1,12 +1,13 @@
 //! The specification of a connection, and its record when it has ended.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tresse_balancers::ConfiguredBalancer;
 use tresse_controllers::ConfiguredController;
-use tresse_fabric::{Fabric, Path};
+use tresse_fabric::{Fabric, HopShares, Path};
 use tresse_path_manager::{self as path_manager, By, Memory, Opening, PathChoice, PathManager, Scope, fixed};
 use tresse_transport::{Config, Counters};
 use tresse_units::Time;
@@ -34,6 +35,19 @@ pub enum Paths {
         /// A random word from which the hashes of its addresses and ports are derived.
         stream: u64,
     },
+}
+
+/// Of paths that are taken equally often: the ports, hop by hop, each with its share of the packets.
+fn together(paths: Vec<Vec<u32>>) -> HopShares {
+    let each = 1.0 / paths.len() as f64;
+    let mut hops: Vec<BTreeMap<u32, f64>> = Vec::new();
+    for path in paths {
+        hops.resize(hops.len().max(path.len()), BTreeMap::new());
+        for (hop, port) in hops.iter_mut().zip(path) {
+            *hop.entry(port).or_insert(0.0) += each;
+        }
+    }
+    hops.into_iter().map(|hop| hop.into_iter().collect()).collect()
 }
 
 impl Paths {
@@ -67,6 +81,38 @@ impl Paths {
         };
         [way.there, back.0].into_iter().for_each(|route| fabric.remove_route(route));
         path
+    }
+
+    /// The ports that packets take now if they are divided over several paths: over these `paths` of a sprayed connection, or
+    /// by nodes that spray. From the first hop on, and back: each port with its share of the packets. `None` if no path leads
+    /// there, or something else decides.
+    pub fn spread<P: Copy>(
+        &self,
+        fabric: &mut Fabric<P>,
+        choice: PathChoice,
+        paths: Option<u32>,
+    ) -> Option<[HopShares; 2]> {
+        if let (Self::Fixed(fixed), Some(paths)) = (self, paths) {
+            let taken = || fixed.iter().cycle().take(paths as usize);
+            let there = taken().map(|path| path.there.clone()).collect();
+            return Some([together(there), together(taken().map(|path| path.back.clone()).collect())]);
+        }
+        let way = Way::new(fabric, self, choice);
+        let back = way.back();
+        let ends = [way.there, back.of(None).0];
+        let even = |route| Some(fabric.even_shares(route)).filter(|hops| !hops.is_empty());
+        let spread = match paths {
+            Some(paths) if !fabric.sprays() => {
+                let found =
+                    |taken: &dyn Fn(u32) -> Option<Vec<u32>>| (0..paths).map(taken).collect::<Option<_>>();
+                let there = found(&|path| fabric.path(way.there, way.hash(path)));
+                let back = found(&|path| fabric.path(ends[1], back.of(Some(path)).1));
+                there.zip(back).map(|(there, back)| [together(there), together(back)])
+            }
+            _ => even(ends[0]).zip(even(ends[1])).map(<[_; 2]>::from),
+        };
+        ends.into_iter().for_each(|route| fabric.remove_route(route));
+        spread
     }
 
     /// The choices of a path manager that begins now.

@@ -15,6 +15,7 @@ mod tcp;
 
 pub use receiver::Receiver;
 pub use sender::Sender;
+pub use tcp::Round;
 
 use std::sync::Arc;
 

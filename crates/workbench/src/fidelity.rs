@@ -18,10 +18,11 @@ pub use table::{Summary, summaries};
 
 /// The set, and the experiments that are only there.
 const SUITE: &str = include_str!("../../../suites/fidelity.toml");
-const OWN: [(&str, &str); 3] = [
+const OWN: [(&str, &str); 4] = [
     ("dumbbell", include_str!("../../../suites/fidelity/dumbbell.toml")),
     ("fat-tree-100g", include_str!("../../../suites/fidelity/fat-tree-100g.toml")),
     ("leaf-spine", include_str!("../../../suites/fidelity/leaf-spine.toml")),
+    ("paths", include_str!("../../../suites/fidelity/paths.toml")),
 ];
 
 /// The metrics that are compared.

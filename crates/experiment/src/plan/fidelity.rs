@@ -1,6 +1,7 @@
 //! What a simulation by rounds cannot do.
 
-use tresse_fabric::Balancing;
+use tresse_controllers::Signal;
+use tresse_fabric::{Balancing, NonEct};
 
 use crate::plan::Case;
 use crate::plan::bound_scheme::BoundScheme;
@@ -19,7 +20,10 @@ pub(crate) fn refusal(case: &Case) -> Option<String> {
 impl Case {
     /// What of it a simulation by rounds does not have, in words; `None` if it has everything.
     pub fn beyond_rounds(&self) -> Option<String> {
-        of_network(self).or_else(|| self.bound_schemes.iter().find_map(of_scheme)).or_else(|| of_flows(self))
+        of_network(self)
+            .or_else(|| of_drops(self))
+            .or_else(|| self.bound_schemes.iter().find_map(of_scheme))
+            .or_else(|| of_flows(self))
     }
 }
 
@@ -31,13 +35,38 @@ fn of_network(case: &Case) -> Option<String> {
     setting.packets.is_some().then(|| "the recording of packets (`[measure] packets`)".to_owned())
 }
 
+/// A fluid is not thinned by what RED drops before a queue is full.
+fn of_drops(case: &Case) -> Option<String> {
+    let drops =
+        case.setting.fabric.configs.iter().any(|port| port.red.is_some() && port.non_ect == NonEct::Drop);
+    let unmarked = case.bound_schemes.iter().find(|own| drops && !own.transport.ecn)?;
+    Some(format!("RED that drops packets (scheme `{}`)", unmarked.scheme))
+}
+
 fn of_scheme(own: &BoundScheme) -> Option<String> {
     let name = &own.scheme;
-    if own.sprayed.is_some() {
-        return Some(format!("sprayed packets (scheme `{name}`)"));
+    if let Some(what) = of_spraying(own) {
+        return Some(format!("{what} (scheme `{name}`)"));
     }
-    if matches!(&*own.routing, Routing::Nodes { balancing, .. } if *balancing != Balancing::Ecmp) {
-        return Some(format!("switches that choose packet by packet (scheme `{name}`)"));
+    if let Routing::Nodes { balancing, .. } = &*own.routing {
+        match balancing {
+            Balancing::Ecmp => {}
+            // It takes overtaken packets for lost ones by packets: goodputs were a third larger by rounds.
+            Balancing::Spray if own.sprayed.is_none() => {
+                return Some(format!(
+                    "TCP over switches that spray, where packets overtake each other (scheme `{name}`)"
+                ));
+            }
+            Balancing::Spray => {}
+            _ => {
+                return Some(format!(
+                    "switches that choose packet by packet by more than chance (scheme `{name}`)"
+                ));
+            }
+        }
+    }
+    if own.transport.plb.is_some() {
+        return Some(format!("other paths during a run (`plb`, scheme `{name}`)"));
     }
     if own.transport.receive_buffer.is_some_and(|own| own.blocked == tresse_transport::Blocked::Reinject) {
         return Some(format!("reinjection (`blocked`, scheme `{name}`)"));
@@ -45,7 +74,20 @@ fn of_scheme(own: &BoundScheme) -> Option<String> {
     if own.transport.receive_buffer.is_some_and(|own| own.rule != tresse_transport::BufferRule::Fixed) {
         return Some(format!("a receive buffer that grows (scheme `{name}`)"));
     }
-    own.decides.map(|manager| format!("the path manager `{manager}` (scheme `{name}`)"))
+    None
+}
+
+fn of_spraying(own: &BoundScheme) -> Option<String> {
+    let sprayed = own.sprayed.as_ref()?;
+    let balancer = sprayed.balancer.balancer().name();
+    if balancer != "oblivious" {
+        return Some(format!("the balancer `{balancer}`, which spreads packets unevenly"));
+    }
+    let controller = own.controllers.controller();
+    controller
+        .signals()
+        .contains(&Signal::Telemetry)
+        .then(|| format!("the telemetry of `{}`", controller.name()))
 }
 
 fn of_flows(case: &Case) -> Option<String> {

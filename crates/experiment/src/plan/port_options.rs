@@ -52,17 +52,21 @@ pub struct PortOptions {
 impl PortOptions {
     /// What ports do beyond a queue with a limit and a threshold, in words; `None` if nothing.
     pub(crate) fn beyond_a_queue(&self) -> Option<&'static str> {
-        self.beyond_queues().or_else(|| (self.classes.len() > 1).then_some("`classes`"))
+        self.beyond_early_marks().or_else(|| (self.classes.len() > 1).then_some("`classes`"))
     }
 
     /// What ports do beyond queues, one for each class, with a limit and a threshold, in words; `None` if nothing.
     pub fn beyond_queues(&self) -> Option<&'static str> {
+        self.beyond_early_marks().or_else(|| self.red.is_some().then_some("`red`"))
+    }
+
+    /// The same, if RED may also signal.
+    fn beyond_early_marks(&self) -> Option<&'static str> {
         let options = [
             (self.has_fair_hosts, "a queue for each subflow (`host_queue = \"fq\"`)"),
             (self.processing > 0, "`host_processing`"),
             (self.cores != [Service::NONE; 2], "`host_cpu`"),
             (self.drop_until.iter().any(Option::is_some), "`drop_until`"),
-            (self.red.is_some(), "`red`"),
             (self.pool.is_some(), "a shared `buffer`"),
             (self.trim.is_some(), "trimming"),
             (self.flow_control.is_some(), "flow control (`pfc`)"),

@@ -37,16 +37,24 @@ fn wrong(settings: &[&str]) -> Option<String> {
 fn rounds_refuse_what_they_cannot_simulate() {
     assert_eq!(wrong(&[]), None);
     assert_eq!(wrong(&["measure.rtt=true"]), None);
+    let sprayed = ["transport={ profile = \"spray\" }", "schemes.dctcp.balancer=oblivious"];
+    assert_eq!(wrong(&[&sprayed[..], &["fabric.routing=spray"]].concat()), None);
+    assert_eq!(wrong(&sprayed), None);
+    assert_eq!(wrong(&["fabric.red={ min = \"5pkt\", max = \"15pkt\", probability = 0.1 }"]), None);
+    for manager in ["opn", "opn-tuning", "opn-shifting", "path-sharing", "mmptcp"] {
+        assert_eq!(wrong(&[&format!("schemes.dctcp.path_manager={manager}")]), None);
+    }
     let failure = "changes=[{ at = \"1ms\", link = [\"spine 0\", \"leaf 1\"], failed = true }]";
     assert_eq!(wrong(&[failure]), None);
     for (setting, named) in [
-        ("fabric.routing=spray", "packet by packet (scheme `dctcp`)"),
+        ("fabric.routing=spray", "TCP over switches that spray"),
+        ("fabric.routing=drill", "packet by packet by more than chance (scheme `dctcp`)"),
+        ("transport={ profile = \"spray\" }", "the balancer `reps`"),
+        ("transport.plb=on", "`plb`"),
         ("fabric.host_queue=fq", "`host_queue = \"fq\"`"),
-        ("fabric.red={ min = \"5pkt\", max = \"15pkt\", probability = 0.1 }", "`red`"),
         ("fabric.buffer={ size = \"1MB\", alpha = 1 }", "a shared `buffer`"),
         ("fabric.host_processing=1us", "`host_processing`"),
         ("fabric.host_cpu={ send = { packet = \"1us\" } }", "`host_cpu`"),
-        ("schemes.dctcp.path_manager=opn", "the path manager `opn`"),
         ("transport.receive_buffer=linux", "a receive buffer that grows (scheme `dctcp`)"),
         ("measure.packets={ hosts = [0] }", "`[measure] packets`"),
     ] {

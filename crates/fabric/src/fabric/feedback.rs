@@ -4,6 +4,7 @@ use tresse_units::Time;
 
 use super::{FORWARD, Fabric, LAST_PORT, RouteId};
 use crate::flag::{Feedback, FlagConfig};
+use crate::path::HopShares;
 use crate::port::Port;
 use crate::port::is_congested;
 
@@ -71,6 +72,19 @@ impl<P: Copy> Fabric<P> {
             return self.forwarding.as_ref()?.path(row[1], row[0] & !FORWARD, hash);
         }
         Some(self.route(route).to_vec())
+    }
+
+    /// Whether nodes spray packets.
+    pub fn sprays(&self) -> bool {
+        self.forwarding.as_ref().is_some_and(|own| own.sprays())
+    }
+
+    /// The ports that packets take now from the start of a `route` on which nodes divide them evenly, hop by hop: each with its
+    /// share of the packets. None if no path leads there, or the route is fixed.
+    pub fn even_shares(&self, route: RouteId) -> HopShares {
+        let row = &self.routes[route.0 as usize..][..self.stride];
+        let forwarding = self.forwarding.as_ref().filter(|_| row[0] > LAST_PORT);
+        forwarding.map_or(Vec::new(), |own| own.even_shares(row[1], row[0] & !FORWARD))
     }
 
     /// The ports by which `node` sends to the host `to` under HOLNET's balancers, each with its share in

@@ -1,5 +1,6 @@
 //! The reports of nodes to each other about congestion, and the shares that follow from them.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use tresse_units::Time;
@@ -8,6 +9,7 @@ use super::Forwarding;
 use crate::fabric::PathCongestion;
 use crate::flag::Feedback;
 use crate::holnet::Congested;
+use crate::path::HopShares;
 use crate::port::Port;
 use crate::port::is_congested;
 
@@ -81,6 +83,29 @@ impl Forwarding {
             node = self.far_end(port);
         }
         Some(ports)
+    }
+
+    /// The ports from `from` to the host `to` if every node divides packets evenly among those on shortest paths, hop by hop:
+    /// each with its share of the packets; none if no path leads there.
+    pub fn even_shares(&self, from: u32, to: u32) -> HopShares {
+        let (mut nodes, mut hops) = (BTreeMap::from([(from, 1.0)]), Vec::new());
+        while !nodes.contains_key(&to) {
+            let (mut hop, mut next) = (Vec::new(), BTreeMap::new());
+            for (node, share) in nodes {
+                let ports = self.ports_to_host(node, to);
+                let each = share / ports.len() as f64;
+                for &port in ports {
+                    hop.push((port, each));
+                    *next.entry(self.far_end(port)).or_insert(0.0) += each;
+                }
+            }
+            if hop.is_empty() {
+                return Vec::new();
+            }
+            hops.push(hop);
+            nodes = next;
+        }
+        hops
     }
 
     /// The information of the host `from` about the path of its flow `hash` to the host `to`.

@@ -2,7 +2,7 @@
 
 use tresse_fabric::{Histogram, PfcCounters};
 use tresse_rounds::Rounds;
-use tresse_sim::{FlowRecord, FlowSpec, Step};
+use tresse_sim::{FlowRecord, FlowSpec, Mechanisms, Step};
 use tresse_units::{BitsPerSecond, MICROSECOND, Time};
 
 use super::{Network, OpenSubflow, PortNow, SubflowNow};
@@ -63,12 +63,12 @@ impl Network for Rounds {
         let one = |s: tresse_rounds::SubflowState| SubflowNow {
             arrived: s.arrived,
             counters: s.counters,
-            open: Some(OpenSubflow {
-                cwnd: s.cwnd,
-                srtt: (s.srtt > 0).then(|| u64::from(s.srtt) * (MICROSECOND / 8)),
-                state: s.state,
+            open: s.open.map(|own| OpenSubflow {
+                cwnd: own.cwnd,
+                srtt: (own.srtt > 0).then(|| u64::from(own.srtt) * (MICROSECOND / 8)),
+                state: own.state,
             }),
-            path: Some(s.path.to_vec()),
+            path: s.path.map(<[u32]>::to_vec),
         };
         self.subflows(id).into_iter().map(one).collect()
     }
@@ -88,6 +88,10 @@ impl Network for Rounds {
 
     fn waiting(&self, port: u32) -> u64 {
         self.waiting(port)
+    }
+
+    fn mechanisms(&self) -> Mechanisms {
+        self.mechanisms()
     }
 
     fn rtts(&self) -> Vec<Histogram> {

@@ -11,14 +11,14 @@ use tresse_sim::{FlowRecord, FlowSpec, Step, World};
 use tresse_transport::{Config, Counters, Join};
 use tresse_units::{BitsPerSecond, MICROSECOND, MILLISECOND, Time};
 
-const RATE: BitsPerSecond = 1_000_000_000;
-const PACKET: u32 = 1500;
+pub const RATE: BitsPerSecond = 1_000_000_000;
+pub const PACKET: u32 = 1500;
 const DELAY: Time = 50 * MICROSECOND;
 /// The two links, and the one back; the senders' own come after them.
-const LINKS: [u32; 2] = [0, 1];
+pub const LINKS: [u32; 2] = [0, 1];
 const BACK: u32 = 2;
 
-fn ports(senders: u32) -> Vec<PortConfig> {
+pub fn ports(senders: u32) -> Vec<PortConfig> {
     let port = |rate, limit, mark| PortConfig {
         rate,
         delay: DELAY,
@@ -38,13 +38,15 @@ fn ports(senders: u32) -> Vec<PortConfig> {
 }
 
 /// What both networks do.
-trait Both {
+pub trait Both {
     fn begin(&mut self, spec: FlowSpec);
     fn until(&mut self, time: Time) -> Vec<FlowRecord>;
     fn link(&mut self, link: u32, up: bool);
     /// Payload that has arrived, in order or not, bytes.
     fn arrived(&self, id: u64) -> u64;
     fn counted(&self, id: u64) -> Counters;
+    /// Packets that wait in front of a link.
+    fn waiting(&self, link: u32) -> u64;
 }
 
 macro_rules! both {
@@ -65,6 +67,9 @@ macro_rules! both {
             }
             fn arrived(&self, id: u64) -> u64 {
                 $arrived(self, id)
+            }
+            fn waiting(&self, link: u32) -> u64 {
+                self.waiting(link)
             }
             fn counted(&self, id: u64) -> Counters {
                 let mut all = Counters::default();
@@ -95,7 +100,7 @@ both!(
 );
 
 /// By packets, then by rounds; both links may fail.
-fn networks(senders: u32) -> [Box<dyn Both>; 2] {
+pub fn networks(senders: u32) -> [Box<dyn Both>; 2] {
     let ports = ports(senders);
     let queued = LINKS.map(|link| (link, QueuedPortConfig::plain(&ports[link as usize])));
     let world = World::on(Fabric::new(&ports, 2, 1).with_queued_ports(&queued, &[]));
@@ -104,7 +109,7 @@ fn networks(senders: u32) -> [Box<dyn Both>; 2] {
 }
 
 /// Over the link `id % 2` if it has one subflow, over both if it has two.
-fn flow(id: u64, controller: &str, subflows: usize, bytes: u64) -> FlowSpec {
+pub fn flow(id: u64, controller: &str, subflows: usize, bytes: u64) -> FlowSpec {
     let controller = find(controller).expect("built in");
     let config = Config {
         ecn: controller.needs_ecn(),

@@ -1,6 +1,8 @@
 //! Rounds against what can be worked out: bytes, a lone message, DCTCP's queue.
 
 mod beside_packets;
+mod managers;
+mod red;
 
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ use crate::Counters;
 
 /// A round: the packets sent until all that were in flight when it began have arrived.
 #[derive(Debug, Default)]
-pub(crate) struct Round {
+pub struct Round {
     /// It ends when all packets below have arrived.
     end: u32,
     /// The same for the round of the last cut, and the window before it.

@@ -1,0 +1,240 @@
+//! What the links have done to a batch: its marks, its losses, when its ACKs come.
+
+use tresse_units::Time;
+
+use crate::connection::{Batch, Connection, Outgoing, Subflow, Way};
+use crate::events::Kind;
+use crate::link::{Link, Shares};
+use crate::sending::Place;
+
+/// What the links have done to a batch.
+struct Fate {
+    /// The share of its packets that found a full queue.
+    overflow: f64,
+    /// The shares of the others that no chance has lost, and that were not marked.
+    kept: f64,
+    unmarked: f64,
+    /// Which of its packets the queue that marked most has marked.
+    marks: Which,
+}
+
+/// Which packets of a batch are marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Which {
+    /// The first ones: the queue is below K at its end.
+    First,
+    /// The last ones: it is above K.
+    Last,
+    /// Any: RED marks them.
+    Any,
+}
+
+impl Which {
+    fn of(link: &Link) -> Self {
+        match link.is_above() {
+            _ if link.is_early() => Self::Any,
+            true => Self::Last,
+            false => Self::First,
+        }
+    }
+}
+
+impl Fate {
+    /// Of what is left, a hop marks these shares, has no room for them, and loses them by chance.
+    fn pass(&mut self, [marked, full, lost]: [f64; 3]) {
+        self.unmarked *= 1.0 - marked;
+        self.overflow += (1.0 - self.overflow) * full;
+        self.kept *= 1.0 - lost;
+    }
+
+    /// The share of its packets that have arrived.
+    fn arrived(&self) -> f64 {
+        (1.0 - self.overflow) * self.kept
+    }
+}
+
+impl Subflow {
+    /// Of `marked` packets of a batch that takes a round: those that are heard of with its first ACK. That comes half a
+    /// round before its middle, so that of its first half is heard, and before that of the second half of the batch
+    /// before: how many were marked of each. `chance` decides where half a packet belongs.
+    fn shift(&mut self, marked: u32, arrived: u32, which: Which, chance: bool) -> [u32; 2] {
+        let half = arrived.div_ceil(2);
+        let (fills, rests) = (marked.min(half), marked.saturating_sub(half));
+        let early = match which {
+            Which::First => fills,
+            Which::Last => rests,
+            Which::Any => (marked + u32::from(chance)) / 2,
+        };
+        let late = marked - early;
+        let before = std::mem::replace(&mut self.echo.late, late).min(arrived);
+        [before, early.min(arrived - before)]
+    }
+}
+
+/// How many packets of a batch are lost: as many as find a `full` queue, and of the others all but a share that is `kept`.
+fn lost(c: &mut Connection, packets: u32, full: f64, kept: f64) -> u32 {
+    // A full queue lets in one packet for each that leaves. Packets come evenly spaced, at the pace of ACKs: so it loses
+    // every so-many-th of a batch, not each with the same chance.
+    let full = if full > 0.0 { ((full + c.stream.unit()) as u32).min(packets) } else { 0 };
+    if kept >= 1.0 {
+        return full;
+    }
+    full + (full..packets).filter(|_| c.stream.unit() >= kept).count() as u32
+}
+
+impl Place<'_> {
+    /// The batch is out, and its first ACK comes later. Returns how many packets follow it.
+    pub fn sent(&mut self, c: &mut Connection) -> u32 {
+        let Some(acked) = self.settle(c) else { return 0 };
+        let s = &mut c.subflows[self.i];
+        s.acked_at = s.acked_at.max(acked);
+        let (number, at) = (s.next - 1, s.acked_at);
+        if !s.is_open || c.sprayed.is_some() || !self.hold(c) {
+            self.plan(c, at, Kind::Acked(number));
+        }
+        self.send(c)
+    }
+
+    /// The batch is out: what has become of it. Returns when its first ACK arrives.
+    pub(crate) fn settle(&mut self, c: &mut Connection) -> Option<Time> {
+        let out = c.subflows[self.i].outgoing.take()?;
+        self.release(&c.subflows[self.i].way, &out);
+        let lasted = (out.end - out.start) as f64;
+        let Fate { overflow, kept, unmarked, marks: which } = self.fate(c, &out);
+        let lost = lost(c, out.packets, f64::from(out.packets) * overflow, kept);
+        let [marked_at_host, lost_at_host] = out.at_host.map(|n| n.min(out.packets));
+        let lost = lost.max(lost_at_host);
+        let arrived = out.packets - lost;
+        let marks = f64::from(arrived) * (1.0 - unmarked);
+        let marks = if which == Which::Any { marks * (1.0 - out.pause) } else { marks };
+        let marked = if marks > 0.0 { ((marks + c.stream.unit()) as u32).min(arrived) } else { 0 };
+        let marked = if c.config.ecn { marked.max(marked_at_host.min(arrived)) } else { marked };
+        // After a cut nothing is sent until so many fewer are in flight. Here the batch begins at once, and its first
+        // packets find the queue of before.
+        let paused = if which == Which::First { f64::from(out.packets) * out.pause } else { 0.0 };
+        let marked = marked.saturating_sub(paused.round() as u32);
+        // Not in slow start, where the window that such a delay adds would be as large as all before it.
+        let starts = c.subflows[self.i].is_open && c.own(self.i).cwnd < c.own(self.i).ssthresh;
+        let takes_round = lasted > out.rtt / 2.0 && !starts;
+        let fresh = c.pass(self.i, arrived);
+        let chance = which == Which::Any && c.stream.unit() < 0.5;
+        let s = &mut c.subflows[self.i];
+        let marked = if takes_round { s.shift(marked, arrived, which, chance) } else { [0, marked] };
+        let now_rtt = self.trip(&s.way);
+        let spread = (lasted + now_rtt - out.rtt).max(s.way.least_gap * f64::from(out.packets));
+        let gap = spread / f64::from(out.packets);
+        let growth = now_rtt - out.rtt;
+        s.batches.push_back(Batch {
+            number: s.next,
+            packets: out.packets,
+            fresh,
+            marked,
+            lost,
+            rtt: out.rtt,
+            growth,
+            gap,
+        });
+        s.next += 1;
+        if fresh > 0 {
+            c.passed += u64::from(fresh);
+            let last = out.start + (out.forward + spread - s.way.least_gap).max(0.0) as Time;
+            c.last = c.last.max(last).max(self.now);
+        }
+        if c.passed >= c.packets {
+            self.plan(c, c.last, Kind::Finished);
+        }
+        Some((out.start + out.rtt as Time).max(self.now))
+    }
+
+    /// What the links have done to a batch that is out. Where its packets are divided over the links of a hop, each has its
+    /// share.
+    fn fate(&mut self, c: &Connection, out: &Outgoing) -> Fate {
+        let way = &c.subflows[self.i].way;
+        let lasted = (out.end - out.start) as f64;
+        let mut fate = Fate { overflow: 0.0, kept: 1.0, unmarked: 1.0, marks: Which::First };
+        let (mut most, mut hop, mut of_hop) = (0.0, 0, [0.0; 3]);
+        for (place, (&number, before)) in way.there().iter().zip(&out.before).enumerate() {
+            if way.hop(place) != hop {
+                fate.pass(std::mem::take(&mut of_hop));
+                hop = way.hop(place);
+            }
+            let Shares { marked, lost } = self.links[number as usize].shares();
+            let mut marked = ((marked - before.marked) / lasted).clamp(0.0, 1.0);
+            let mut dropped = ((lost - before.lost) / lasted).clamp(0.0, 1.0);
+            if marked == 0.0 && dropped == 0.0 && !way.loses {
+                continue;
+            }
+            let record = &mut self.records[number as usize];
+            let share = way.share(place);
+            let n = f64::from(out.packets) * fate.arrived() * share;
+            if self.any_down && self.links[number as usize].is_down() {
+                record.count(0.0, 0.0, n * dropped);
+                of_hop[1] += share * dropped;
+                continue;
+            }
+            if !c.config.ecn {
+                dropped = if record.drops_non_ect { dropped.max(marked) } else { dropped };
+                marked = 0.0;
+            }
+            if share * marked > most {
+                (most, fate.marks) = (share * marked, Which::of(&self.links[number as usize]));
+            }
+            record.count(n * marked, n * dropped, n * record.random_loss);
+            of_hop[0] += share * marked;
+            of_hop[1] += share * dropped;
+            of_hop[2] += share * record.random_loss;
+        }
+        fate.pass(of_hop);
+        if self.any_down {
+            // Without ACKs all counts as lost.
+            let down = |place: &usize| self.links[way.links[*place] as usize].is_down();
+            let back = (way.hops..way.links.len()).filter(down).map(|place| way.share(place));
+            fate.kept *= (1.0 - back.sum::<f64>()).max(0.0);
+        }
+        fate
+    }
+
+    /// Whether the last batch is a single packet whose ACK waits for the receiver's timer, because no other packet
+    /// follows: then that, or the sender's timer before it, is planned.
+    pub(crate) fn hold(&mut self, c: &mut Connection) -> bool {
+        let delayed = c.config.delayed_ack;
+        let window = c.window(self.i);
+        let s = &mut c.subflows[self.i];
+        let Some(&batch) = s.batches.back() else { return false };
+        let is_marked = batch.marked != [0; 2];
+        let changed = is_marked != std::mem::replace(&mut s.echo.was_marked, is_marked);
+        let lone = batch.packets == 1 && s.in_flight == 1 && window == 1 && batch.lost == 0;
+        let quick = changed || delayed.every == 1 || s.arrived < u64::from(delayed.quick);
+        if !lone || quick || c.unsent == 0 {
+            return false;
+        }
+        s.echo.held = true;
+        s.repair.timer += 1;
+        if let Some(batch) = s.batches.back_mut() {
+            batch.rtt += delayed.timer as f64;
+        }
+        let (timer, rtt) = (s.repair.timer, batch.rtt as Time);
+        let held = (s.last_sent + rtt).max(self.now) + delayed.timer;
+        s.acked_at = held;
+        let expires = (s.last_sent + self.timeout_after(c)).max(self.now);
+        self.plan(c, held, Kind::Acked(batch.number));
+        if expires < held {
+            self.plan(c, expires, Kind::Timeout(timer));
+        }
+        true
+    }
+
+    /// The batch no longer flows. Its links are up to date then.
+    pub fn release(&mut self, way: &Way, out: &Outgoing) {
+        for (place, &link) in way.links.iter().enumerate() {
+            let rate = match place < way.hops {
+                true if way.hop(place) == 0 => out.rate,
+                true => out.passed,
+                false => out.acks,
+            };
+            let link = &mut self.links[link as usize];
+            link.advance(self.now);
+            link.end(rate * way.share(place));
+        }
+    }
+}
