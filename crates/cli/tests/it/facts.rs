@@ -222,7 +222,7 @@ fn a_command_is_explained_by_its_help_and_a_name_may_have_several_words() {
 #[test]
 fn names_that_are_listed_are_explained() {
     let names = json(&["explain", "--json"]);
-    // Each kind is asked of the command; `tresse_workbench::catalogue` has a test of every name.
+    // The command is asked for some; `tresse_workbench::catalogue` has a test of every name.
     for name in names["names"].as_array().expect("names").iter().step_by(12) {
         let name = name.as_str().expect("a name");
         assert!(stdout(&["explain", name], "").len() > 40, "{name}");
