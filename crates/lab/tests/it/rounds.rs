@@ -135,13 +135,15 @@ queues = "20us"
 #[test]
 fn sprayed_connections_are_as_fast_as_by_packets() {
     let mut wrong = Vec::new();
-    for controller in ["dctcp", "xmp", "nscc", "swift", "mprdma", "dcqcn"] {
+    for (controller, within) in
+        [("dctcp", 0.02), ("xmp", 0.02), ("nscc", 0.02), ("mprdma", 0.02), ("swift", 0.06), ("dcqcn", 0.08)]
+    {
         for spines in [4, 12] {
             let text = SPRAYED.replace("spines = 4", &format!("spines = {spines}"));
             let [packets, rounds] = ["packets", "rounds"].map(|fidelity| result(&text, controller, fidelity));
             let ratio = goodput(&rounds) / goodput(&packets);
             let timeouts = rounds.metrics["timeouts"].value();
-            if (ratio - 1.0).abs() > 0.08 || timeouts > 0.0 {
+            if (ratio - 1.0).abs() > within || timeouts > 0.0 {
                 wrong.push(format!("{controller}, {spines} spines: {ratio:.3}, {timeouts} timeouts"));
             }
         }
