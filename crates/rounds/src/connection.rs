@@ -12,7 +12,8 @@ use tresse_transport::{Config, Counters};
 use tresse_units::{Stream, Time};
 
 use crate::copies::{Pieces, Run};
-use crate::link::{Link, Record, Shares};
+use crate::link::Shares;
+use crate::links::Links;
 use crate::spraying::Sprayed;
 
 /// A connection with its whole message.
@@ -66,7 +67,7 @@ impl Connection {
 
     /// Subflow `i` may send from now on, after a handshake of this round trip, ps (0: none): it has the transport's initial
     /// window, and its siblings see it.
-    pub fn admit(&mut self, i: usize, round_trip: f64, links: &[Link], records: &[Record]) {
+    pub fn admit(&mut self, i: usize, round_trip: f64, links: &Links) {
         let config = &self.config;
         let place = self.subflows[..i].iter().filter(|s| s.is_open).count();
         self.group.insert(place, config.initial_window);
@@ -80,7 +81,7 @@ impl Connection {
         self.number();
         if self.spec.sprayed.is_some() {
             let full = f64::from(self.config.mss + self.config.header);
-            self.begin_spraying(Sprayed::new(&self.subflows[i].way, links, records, full));
+            self.begin_spraying(Sprayed::new(&self.subflows[i].way, links, full));
         }
     }
 
@@ -220,10 +221,10 @@ impl Way {
 
     /// The time between two packets of `bytes` that the links of the first hop let through together, ps.
     #[inline]
-    pub fn first_gap(&self, links: &[Link], bytes: f64) -> f64 {
+    pub fn first_gap(&self, links: &Links, bytes: f64) -> f64 {
         let first = (0..self.hops).take_while(|&place| self.hop(place) == 0);
         first.fold(0.0, |gap, place| {
-            f64::max(gap, links[self.links[place] as usize].transmission(bytes) * self.share(place))
+            f64::max(gap, links[self.links[place]].transmission(bytes) * self.share(place))
         })
     }
 

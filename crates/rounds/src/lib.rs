@@ -19,6 +19,7 @@ mod copies;
 mod events;
 mod hearing;
 mod link;
+mod links;
 mod managing;
 mod network;
 mod red;

@@ -8,9 +8,6 @@ use crate::red::{Red, Span};
 /// The room of a link that has failed.
 const DOWN: f32 = -1.0;
 
-/// The threshold of a link with RED.
-const EARLY: f32 = f32::NAN;
-
 /// Bytes per picosecond of a rate.
 fn fluid(rate: BitsPerSecond) -> f64 {
     rate as f64 / (8.0 * SECOND as f64)
@@ -37,19 +34,19 @@ pub(crate) struct Link {
     rate: f64,
     /// Room for waiting bytes; [`DOWN`] while the link has failed.
     limit: f32,
-    /// Bytes above which packets are marked; [`EARLY`] if RED decides.
+    /// Bytes above which packets are marked; infinite if RED decides.
     mark: f32,
     /// Bytes per ps.
     inflow: f64,
-    backlog: f64,
+    /// Bytes that wait.
+    pub backlog: f64,
     /// When it was last brought up to date.
     at: Time,
     shares: Shares,
     /// Bytes that it has let in.
     taken: f64,
-    /// Beyond the first cache line: few links have it, and those have no other threshold.
-    red: Option<Box<Red>>,
 }
+const _: () = assert!(size_of::<Link>() == 64);
 
 /// The rest of a link.
 #[derive(Debug, Clone)]
@@ -73,8 +70,8 @@ pub(crate) struct Record {
 }
 
 impl Link {
-    /// An empty link; a threshold in packets stands for packets of `packet` bytes.
-    pub fn new(config: &PortConfig, packet: f64) -> Self {
+    /// An empty link, and its RED if it has one; a threshold in packets stands for packets of `packet` bytes.
+    pub fn new(config: &PortConfig, packet: f64) -> (Self, Option<Red>) {
         // A packet sees the packets that wait, not the one in transmission, of which half is left on average: with n
         // waiting packets there are n + 1/2 in the fluid. It is marked if more than K wait, K + 1 at least, and dropped
         // if the limit's number waits.
@@ -84,23 +81,23 @@ impl Link {
             packets => (packets.value() as f64 + waiting) * packet,
         };
         let mark = bytes(config.mark, 1.5);
-        let red = config.red.as_ref().map(|red| Box::new(Red::new(red, packet, mark)));
-        Self {
+        let red = config.red.as_ref().map(|red| Red::new(red, packet, mark));
+        let link = Self {
             rate: fluid(config.rate),
             limit: bytes(config.limit, 0.5).max(packet) as f32,
-            mark: if red.is_some() { EARLY } else { mark as f32 },
-            red,
+            mark: if red.is_some() { f32::INFINITY } else { mark as f32 },
             inflow: 0.0,
             backlog: 0.0,
             at: 0,
             shares: Shares::default(),
             taken: 0.0,
-        }
+        };
+        (link, red)
     }
 
-    /// Brings it to the time `now`.
+    /// Brings it and its RED to the time `now`.
     #[inline]
-    pub fn advance(&mut self, now: Time) {
+    pub fn advance(&mut self, now: Time, red: Option<&mut Red>) {
         let left = (now - self.at) as f64;
         if left <= 0.0 {
             return;
@@ -113,8 +110,8 @@ impl Link {
         let net = self.inflow - self.rate;
         if net <= 0.0 && self.backlog <= 0.0 {
             self.taken += self.inflow * left;
-            if self.mark.is_nan() {
-                self.detect(0.0, 0.0, [left, 0.0]);
+            if let Some(red) = red {
+                self.detect(red, 0.0, 0.0, [left, 0.0]);
             }
             return;
         }
@@ -126,10 +123,10 @@ impl Link {
         let to = if moves < left { end } else { (from + net * moves).clamp(0.0, limit) };
         self.backlog = to;
         let rests = left - moves;
-        let mark = f64::from(self.mark);
-        if mark.is_nan() {
-            self.detect(from, to, [moves, rests]);
+        if let Some(red) = red {
+            self.detect(red, from, to, [moves, rests]);
         } else {
+            let mark = f64::from(self.mark);
             self.shares.marked += moves * above(mark, from, to) + if to > mark { rests } else { 0.0 };
         }
         if net > 0.0 {
@@ -142,8 +139,7 @@ impl Link {
 
     /// RED signals while the backlog moves from one value to another, and then rests: for so long, ps.
     #[cold]
-    fn detect(&mut self, from: f64, to: f64, [moves, rests]: [f64; 2]) {
-        let Some(red) = &mut self.red else { return };
+    fn detect(&mut self, red: &mut Red, from: f64, to: f64, [moves, rests]: [f64; 2]) {
         // While nothing waits, the average falls as if packets came at the link's rate.
         let samples = |waits: bool| if waits { self.inflow } else { self.rate };
         let moving = Span { from, to, lasts: moves, samples: samples(from > 0.0 || to > 0.0) };
@@ -178,12 +174,6 @@ impl Link {
     #[inline]
     pub fn is_above(&self) -> bool {
         self.backlog > f64::from(self.mark)
-    }
-
-    /// Whether RED signals by chance, before its queue is full.
-    #[inline]
-    pub fn is_early(&self) -> bool {
-        self.red.is_some()
     }
 
     /// Whether it has failed, and what is sent into it is lost.
@@ -224,13 +214,6 @@ impl Link {
     #[inline]
     pub fn transmission(&self, bytes: f64) -> f64 {
         bytes / self.rate
-    }
-
-    /// Bytes that wait at `now`.
-    pub fn backlog(&self, now: Time) -> f64 {
-        let mut own = self.clone();
-        own.advance(now);
-        own.backlog
     }
 }
 
@@ -294,10 +277,8 @@ impl Record {
         }
     }
 
-    /// The rate of `link`, its counters and its busy time, ps, at `now`.
-    pub fn observe(&self, link: &Link, now: Time) -> (BitsPerSecond, PortCounters, Time) {
-        let mut link = link.clone();
-        link.advance(now);
+    /// The rate of `link`, its counters and its busy time, ps. It is up to date.
+    pub fn observe(&self, link: &Link) -> (BitsPerSecond, PortCounters, Time) {
         let counters = PortCounters {
             bytes: link.taken as u64,
             drops: self.drops as u64,
@@ -305,6 +286,6 @@ impl Record {
             marks: self.marks as u64,
             trims: 0,
         };
-        (self.nominal, counters, self.served(&link).0 as Time)
+        (self.nominal, counters, self.served(link).0 as Time)
     }
 }

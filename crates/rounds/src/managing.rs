@@ -37,7 +37,6 @@ impl Rounds {
     pub(crate) fn place(&mut self, slot: u32, i: usize) -> Place<'_> {
         Place {
             links: &mut self.links,
-            records: &mut self.records,
             events: &mut self.events,
             rtts: &mut self.rtts,
             any_down: self.down > 0,
@@ -175,8 +174,8 @@ impl Rounds {
             (true, _) => 2.0,
         };
         // Without a path it waits for one.
-        let way = Way::find(&mut self.fabric, &self.links, &self.records, c, choice).unwrap_or_default();
-        let shake = way.empty(&self.links, &self.records, config.ack.into()) + way.base[1];
+        let way = Way::find(&mut self.fabric, &self.links, c, choice).unwrap_or_default();
+        let shake = way.empty(&self.links, config.ack.into()) + way.base[1];
         // Packets of a sprayed subflow overtake each other by up to a packet a path.
         let duplicates = if choice == PathChoice::Spray { c.spec.paths.count().max(3).into() } else { 3 };
         let subflow = Subflow {
@@ -206,7 +205,7 @@ impl Rounds {
         let opens = handshake == 0.0 && subflow.way.hops > 0;
         c.subflows.push(subflow);
         if opens {
-            c.admit(i, 0.0, &self.links, &self.records);
+            c.admit(i, 0.0, &self.links);
         }
         let established = self.now + (handshake * shake) as Time;
         let event = Event { slot, generation: c.generation, subflow: i as u16, kind: Kind::Established };

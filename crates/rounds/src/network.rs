@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tresse_controllers::trace::Hosts;
 use tresse_controllers::{Group, State, Subflow};
-use tresse_fabric::{Fabric, Histogram, PortCounters, prefetch_line};
+use tresse_fabric::{Fabric, Histogram, PortConfig, PortCounters, prefetch_line};
 use tresse_path_manager::Memory;
 use tresse_sim::{FlowRecord, FlowSpec, Mechanisms, Step};
 use tresse_transport::{Config, Counters};
@@ -13,7 +13,7 @@ use tresse_units::{BitsPerSecond, NEVER, Stream, Time};
 
 use crate::connection::Connection;
 use crate::events::{Event, Events, Kind};
-use crate::link::{Link, Record};
+use crate::links::Links;
 use crate::managing::Before;
 use crate::sending::Place;
 
@@ -50,9 +50,7 @@ pub struct Rounds {
     pub(crate) packet: f64,
     /// Knows where paths lead. Nothing is sent on it.
     pub(crate) fabric: Fabric<()>,
-    pub(crate) links: Vec<Link>,
-    /// By link.
-    pub(crate) records: Vec<Record>,
+    pub(crate) links: Links,
     /// How many links have failed.
     pub(crate) down: u32,
     /// The RTTs of packets by group, ps, if they are recorded.
@@ -77,19 +75,12 @@ pub struct Rounds {
 impl Rounds {
     /// The links of `fabric`, without connections. Thresholds in packets stand for packets of `packet` bytes.
     pub fn new(fabric: Fabric<()>, packet: u32, seed: u64) -> Self {
-        let links: Vec<Link> =
-            fabric.ports().iter().map(|port| Link::new(&port.config(), packet.into())).collect();
+        let configs: Vec<PortConfig> = fabric.ports().iter().map(|port| port.config()).collect();
         Self {
             now: 0,
             seed,
             packet: packet.into(),
-            records: fabric
-                .ports()
-                .iter()
-                .zip(&links)
-                .map(|(port, own)| Record::new(&port.config(), own))
-                .collect(),
-            links,
+            links: Links::new(configs.iter(), packet.into()),
             down: 0,
             rtts: Vec::new(),
             fabric,
@@ -148,7 +139,6 @@ impl Rounds {
         let before = if connection.observed { Some(Before::of(s)) } else { None };
         let mut place = Place {
             links: &mut self.links,
-            records: &mut self.records,
             events: &mut self.events,
             rtts: &mut self.rtts,
             any_down: self.down > 0,
@@ -191,7 +181,7 @@ impl Rounds {
             fetch(subflow);
         }
         if let Some(subflow) = self.events.ahead(1).and_then(subflow) {
-            subflow.way.links.iter().for_each(|&link| fetch(&self.links[link as usize]));
+            subflow.way.links.iter().for_each(|&link| fetch(&self.links[link]));
         }
     }
 
@@ -313,7 +303,7 @@ impl Rounds {
 
     /// Of each link: its rate, its counters, and how long it has been busy, ps.
     pub fn links(&self) -> Vec<(BitsPerSecond, PortCounters, Time)> {
-        self.links.iter().zip(&self.records).map(|(link, record)| record.observe(link, self.now)).collect()
+        self.links.observe(self.now)
     }
 
     /// The RTTs of each group's packets, ps, if they are recorded.
@@ -323,7 +313,7 @@ impl Rounds {
 
     /// Packets that wait in front of a link.
     pub fn waiting(&self, link: u32) -> u64 {
-        (self.links[link as usize].backlog(self.now) / self.packet) as u64
+        (self.links.backlog(link, self.now) / self.packet) as u64
     }
 }
 

@@ -6,7 +6,7 @@ use tresse_units::Time;
 
 use crate::connection::{Connection, Outgoing, Way};
 use crate::events::{Event, Events, Kind};
-use crate::link::{Link, Record};
+use crate::links::Links;
 
 /// A batch that would take more than this share of its round trip takes all of it: then one event ends it and hears of
 /// it.
@@ -14,8 +14,7 @@ const NEARLY: f64 = 7.0 / 8.0;
 
 /// The events of subflow `i` of the connection in `slot`.
 pub(crate) struct Place<'a> {
-    pub links: &'a mut [Link],
-    pub records: &'a mut [Record],
+    pub links: &'a mut Links,
     pub events: &'a mut Events,
     /// The RTTs of packets by group, if they are recorded.
     pub rtts: &'a mut [Histogram],
@@ -33,12 +32,12 @@ impl Place<'_> {
     }
 
     pub fn advance(&mut self, way: &Way) {
-        way.links.iter().for_each(|&link| self.links[link as usize].advance(self.now));
+        way.links.iter().for_each(|&link| _ = self.links.advance(link, self.now));
     }
 
     /// The round trip of a packet that leaves now, ps. The links are up to date.
     pub fn trip(&self, way: &Way) -> f64 {
-        let wait = |(place, &link): (usize, &u32)| way.share(place) * self.links[link as usize].wait();
+        let wait = |(place, &link): (usize, &u32)| way.share(place) * self.links[link].wait();
         let waits: f64 = way.links.iter().enumerate().map(wait).sum();
         way.base[0] + way.base[1] + waits
     }
@@ -69,7 +68,7 @@ impl Place<'_> {
         let mut s = &mut c.subflows[self.i];
         if s.way.hops == 0 || self.any_down && s.way.is_cut(self.links) && !s.is_open {
             let choice = s.choice;
-            if let Some(way) = Way::find(fabric, self.links, self.records, c, choice) {
+            if let Some(way) = Way::find(fabric, self.links, c, choice) {
                 c.subflows[self.i].way = way;
             }
             s = &mut c.subflows[self.i];
@@ -83,7 +82,7 @@ impl Place<'_> {
         s.repair.backoff = 0;
         if !s.is_open {
             let shake = s.shake;
-            c.admit(self.i, shake, self.links, self.records);
+            c.admit(self.i, shake, self.links);
         }
         self.send(c)
     }
@@ -104,9 +103,7 @@ impl Place<'_> {
         }
         let (mut waits, mut rests) = ([0.0; 2], 0.0);
         for (place, &link) in s.way.links.iter().enumerate() {
-            let link = &mut self.links[link as usize];
-            let share = s.way.share(place);
-            link.advance(self.now);
+            let (link, share) = (self.links.advance(link, self.now), s.way.share(place));
             waits[usize::from(place >= s.way.hops)] += share * link.wait();
             // A packet finds another one in transmission as often as a link is busy, and waits for what is left of it.
             rests += share * link.rest(c.wire);
@@ -119,7 +116,7 @@ impl Place<'_> {
         // A window of more than the host's port sends in a round trip waits in that port.
         let held = if s.gap <= first { (first * f64::from(packets) - rtt).max(0.0) } else { 0.0 };
         let rtt = rtt + held;
-        let [over_mark, over_limit] = self.links[s.way.links[0] as usize].beyond(held);
+        let [over_mark, over_limit] = self.links[s.way.links[0]].beyond(held);
         let at_host = [over_mark, over_limit].map(|bytes| (bytes / c.wire) as u32);
         let packets = packets.min(((rtt / gap) as u32).max(1));
         let lasts = gap * f64::from(packets);
@@ -131,7 +128,7 @@ impl Place<'_> {
         // The host's own port passes on no more than its rate, of all of the host's subflows together.
         let (mut passed, mut before) = (0.0, SmallVec::new());
         for (place, &link) in s.way.there().iter().enumerate() {
-            let (link, share) = (&mut self.links[link as usize], s.way.share(place));
+            let (link, share) = (&mut self.links[link], s.way.share(place));
             before.push(link.shares());
             let is_first = s.way.hop(place) == 0;
             link.begin(if is_first { rate } else { passed } * share);
@@ -140,7 +137,7 @@ impl Place<'_> {
             }
         }
         for (place, &link) in s.way.links.iter().enumerate().skip(s.way.hops) {
-            self.links[link as usize].begin(acks * s.way.share(place));
+            self.links[link].begin(acks * s.way.share(place));
         }
         let again = s.repair.resend.min(packets);
         let copies = c.send_copies(self.i, packets - again);

@@ -4,7 +4,8 @@ use tresse_units::Time;
 
 use crate::connection::{Batch, Connection, Outgoing, Subflow, Way};
 use crate::events::Kind;
-use crate::link::{Link, Shares};
+use crate::link::Shares;
+use crate::links::Links;
 use crate::sending::Place;
 
 /// What the links have done to a batch.
@@ -30,9 +31,9 @@ enum Which {
 }
 
 impl Which {
-    fn of(link: &Link) -> Self {
-        match link.is_above() {
-            _ if link.is_early() => Self::Any,
+    fn of(links: &Links, link: u32) -> Self {
+        match links[link].is_above() {
+            _ if links.is_early(link) => Self::Any,
             true => Self::Last,
             false => Self::First,
         }
@@ -158,16 +159,17 @@ impl Place<'_> {
                 fate.pass(std::mem::take(&mut of_hop));
                 hop = way.hop(place);
             }
-            let Shares { marked, lost } = self.links[number as usize].shares();
+            let Shares { marked, lost } = self.links[number].shares();
             let mut marked = ((marked - before.marked) / lasted).clamp(0.0, 1.0);
             let mut dropped = ((lost - before.lost) / lasted).clamp(0.0, 1.0);
             if marked == 0.0 && dropped == 0.0 && !way.loses {
                 continue;
             }
-            let record = &mut self.records[number as usize];
+            let (is_down, which) = (self.links[number].is_down(), Which::of(self.links, number));
+            let record = self.links.record_mut(number);
             let share = way.share(place);
             let n = f64::from(out.packets) * fate.arrived() * share;
-            if self.any_down && self.links[number as usize].is_down() {
+            if is_down {
                 record.count(0.0, 0.0, n * dropped);
                 of_hop[1] += share * dropped;
                 continue;
@@ -177,7 +179,7 @@ impl Place<'_> {
                 marked = 0.0;
             }
             if share * marked > most {
-                (most, fate.marks) = (share * marked, Which::of(&self.links[number as usize]));
+                (most, fate.marks) = (share * marked, which);
             }
             record.count(n * marked, n * dropped, n * record.random_loss);
             of_hop[0] += share * marked;
@@ -187,7 +189,7 @@ impl Place<'_> {
         fate.pass(of_hop);
         if self.any_down {
             // Without ACKs all counts as lost.
-            let down = |place: &usize| self.links[way.links[*place] as usize].is_down();
+            let down = |place: &usize| self.links[way.links[*place]].is_down();
             let back = (way.hops..way.links.len()).filter(down).map(|place| way.share(place));
             fate.kept *= (1.0 - back.sum::<f64>()).max(0.0);
         }
@@ -232,8 +234,7 @@ impl Place<'_> {
                 true => out.passed,
                 false => out.acks,
             };
-            let link = &mut self.links[link as usize];
-            link.advance(self.now);
+            let link = self.links.advance(link, self.now);
             link.end(rate * way.share(place));
         }
     }

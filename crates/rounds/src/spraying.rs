@@ -12,7 +12,7 @@ use tresse_units::{MICROSECOND, Time};
 
 use crate::connection::{Batch, Connection, Way};
 use crate::events::Kind;
-use crate::link::{Link, Record};
+use crate::links::Links;
 use crate::sending::Place;
 
 /// The groups in which the ACKs of a batch are reported.
@@ -36,10 +36,10 @@ pub(crate) struct Sprayed {
 
 impl Sprayed {
     /// On this way, before anything is sent.
-    pub fn new(way: &Way, links: &[Link], records: &[Record], full: f64) -> Self {
-        let rtt = way.empty(links, records, full) + way.base[1];
+    pub fn new(way: &Way, links: &Links, full: f64) -> Self {
+        let rtt = way.empty(links, full) + way.base[1];
         let first = way.links.iter().enumerate().take_while(|(place, _)| way.hop(*place) == 0);
-        let rate: u64 = first.map(|(_, &link)| records[link as usize].nominal / 1_000_000).sum();
+        let rate: u64 = first.map(|(_, &link)| links.record(link).nominal / 1_000_000).sum();
         Self {
             base_rtt: ((rtt / 1000.0) as u32).max(1),
             line_rate: u32::try_from(rate).unwrap_or(u32::MAX).max(1),
