@@ -128,7 +128,7 @@ impl ShortestPaths {
     /// By node: the least and the greatest cost of its paths to the destination of `counts`.
     fn spans_to(&self, counts: &[ShortestTo], cost: impl Fn(u32) -> u64) -> Vec<[u64; 2]> {
         let mut spans = vec![[0; 2]; self.to.outgoing.len()];
-        for node in self.to.by_length(counts) {
+        for node in self.to.by_length(counts).into_iter().map(|place| self.to.node(place)) {
             let next = |(port, _): (u32, _)| {
                 spans[self.to.ends[port as usize][1] as usize].map(|span: u64| span + cost(port))
             };

@@ -39,11 +39,12 @@ pub(super) struct Destinations {
     each: u32,
 }
 
+/// A link between two places.
 #[derive(Debug, Clone, Copy)]
-struct Link {
-    port: u32,
+pub(super) struct Link {
+    pub port: u32,
     /// The place at its far end.
-    to: u32,
+    pub to: u32,
 }
 
 impl Destinations {
@@ -126,6 +127,16 @@ impl Destinations {
         self.last.get(node as usize).is_some_and(|(_, last)| last.is_some())
     }
 
+    /// The place of a node, or of a leaf's switch.
+    pub fn place(&self, node: u32) -> u32 {
+        self.places[node as usize]
+    }
+
+    /// The port by which a leaf sends; `None` for other nodes.
+    pub fn first(&self, node: u32) -> Option<u32> {
+        self.is_leaf(node).then(|| self.outgoing[node as usize][0])
+    }
+
     /// The leaves, each after its switch.
     pub fn leaves(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let leaves = (0..self.last.len() as u32).filter(|&host| self.is_leaf(host));
@@ -146,9 +157,7 @@ impl Destinations {
                     let paths = &mut counts[link.to as usize];
                     if paths.count == 0 {
                         paths.length = length + 1;
-                        // A host passes nothing on.
-                        let passes = self.nodes[link.to as usize] as usize >= self.last.len();
-                        next.extend(passes.then_some(link.to));
+                        next.extend(self.passes_on(link.to).then_some(link.to));
                     }
                     if paths.length == length + 1 {
                         paths.count = paths.count.saturating_add(count);
@@ -177,23 +186,45 @@ impl Destinations {
         counts: &'a [ShortestTo],
         node: u32,
     ) -> impl Iterator<Item = (u32, ShortestTo)> + 'a {
-        let (place, is_leaf) = (self.places[node as usize], self.is_leaf(node));
+        let place = self.place(node);
         let own = counts[place as usize];
-        let first = (is_leaf && own.count > 0).then(|| (self.outgoing[node as usize][0], own));
-        let links = if is_leaf { &[] } else { self.links_of(place) };
-        let next = links.iter().map(|link| (link, counts[link.to as usize])).filter(move |(link, next)| {
-            // A host passes nothing on, unless it is the destination.
-            let passes = self.nodes[link.to as usize] as usize >= self.last.len() || next.length == 0;
-            passes && next.count > 0 && next.length + 1 == own.length
-        });
-        first.into_iter().chain(next.map(|(link, next)| (link.port, next)))
+        let first = self.first(node).filter(|_| own.count > 0).map(|port| (port, own));
+        let links = (!self.is_leaf(node)).then(|| self.links_towards(counts, place));
+        let next = links.into_iter().flatten().map(|link| (link.port, counts[link.to as usize]));
+        first.into_iter().chain(next)
     }
 
-    /// The nodes with a place that reach the destination of `counts`, the nearest first, without its own.
+    /// The links of a place that lead nearer to the destination of `counts`.
+    #[inline]
+    pub fn links_towards<'a>(
+        &'a self,
+        counts: &'a [ShortestTo],
+        place: u32,
+    ) -> impl Iterator<Item = Link> + 'a {
+        let nearer = counts[place as usize].length.wrapping_sub(1);
+        self.links_of(place).iter().copied().filter(move |link| {
+            let next = counts[link.to as usize];
+            // A host passes nothing on, unless it is the destination.
+            next.length == nearer && next.count > 0 && (nearer == 0 || self.passes_on(link.to))
+        })
+    }
+
+    /// Whether packets for others may go through a place: not through a host.
+    fn passes_on(&self, place: u32) -> bool {
+        self.nodes[place as usize] as usize >= self.last.len()
+    }
+
+    /// The places that reach the destination of `counts`, the nearest first, without its own.
     pub fn by_length(&self, counts: &[ShortestTo]) -> Vec<u32> {
-        let mut places: Vec<usize> = (0..counts.len()).filter(|&place| counts[place].length > 0).collect();
-        places.sort_by_key(|&place| counts[place].length);
-        places.into_iter().map(|place| self.nodes[place]).collect()
+        let mut places: Vec<u32> =
+            (0..counts.len() as u32).filter(|&place| counts[place as usize].length > 0).collect();
+        places.sort_by_key(|&place| counts[place as usize].length);
+        places
+    }
+
+    /// The node of a place.
+    pub fn node(&self, place: u32) -> u32 {
+        self.nodes[place as usize]
     }
 
     /// The addresses of a destination, in groups with the same key.
