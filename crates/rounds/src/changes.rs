@@ -22,7 +22,6 @@ impl Rounds {
             return;
         }
         self.links.set_up(link, self.now, up, self.packet);
-        self.down = if up { self.down - 1 } else { self.down + 1 };
         self.fabric.set_link(link, up);
         self.follow_links();
     }

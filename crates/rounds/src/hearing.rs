@@ -62,7 +62,7 @@ impl Place<'_> {
             s.gap = batch.gap * f64::from(arrived) / f64::from(room.max(1));
         }
         // Where a link has failed, there are no other ACKs that would let something leave.
-        let sent = if arrived > 0 || !self.any_down { self.send(c) } else { 0 };
+        let sent = if arrived > 0 || !self.links.any_down() { self.send(c) } else { 0 };
         self.arm(c);
         sent
     }

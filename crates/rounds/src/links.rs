@@ -16,6 +16,8 @@ pub(crate) struct Links {
     records: Vec<Record>,
     /// By link, if one has RED: otherwise empty.
     red: Vec<Option<Red>>,
+    /// How many have failed.
+    down: u32,
 }
 
 impl Links {
@@ -31,7 +33,7 @@ impl Links {
         if red.iter().all(Option::is_none) {
             red = Vec::new();
         }
-        Self { all, records, red }
+        Self { all, records, red, down: 0 }
     }
 
     /// A link, brought to the time `now`.
@@ -46,6 +48,12 @@ impl Links {
     #[inline]
     pub fn is_early(&self, link: u32) -> bool {
         self.red.get(link as usize).is_some_and(Option::is_some)
+    }
+
+    /// Whether one has failed.
+    #[inline]
+    pub fn any_down(&self) -> bool {
+        self.down > 0
     }
 
     /// The rest of a link.
@@ -68,6 +76,7 @@ impl Links {
 
     /// A link fails, and what waits is lost; or it comes back.
     pub fn set_up(&mut self, link: u32, now: Time, up: bool, packet: f64) {
+        self.down = if up { self.down - 1 } else { self.down + 1 };
         self.advance(link, now);
         self.records[link as usize].set_up(&mut self.all[link as usize], up, packet);
     }

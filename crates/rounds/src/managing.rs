@@ -39,7 +39,6 @@ impl Rounds {
             links: &mut self.links,
             events: &mut self.events,
             rtts: &mut self.rtts,
-            any_down: self.down > 0,
             now: self.now,
             slot,
             i,

@@ -51,8 +51,6 @@ pub struct Rounds {
     /// Knows where paths lead. Nothing is sent on it.
     pub(crate) fabric: Fabric<()>,
     pub(crate) links: Links,
-    /// How many links have failed.
-    pub(crate) down: u32,
     /// The RTTs of packets by group, ps, if they are recorded.
     pub(crate) rtts: Vec<Histogram>,
     pub(crate) events: Events,
@@ -81,7 +79,6 @@ impl Rounds {
             seed,
             packet: packet.into(),
             links: Links::new(configs.iter(), packet.into()),
-            down: 0,
             rtts: Vec::new(),
             fabric,
             arrived: 0,
@@ -141,7 +138,6 @@ impl Rounds {
             links: &mut self.links,
             events: &mut self.events,
             rtts: &mut self.rtts,
-            any_down: self.down > 0,
             now: self.now,
             slot,
             i,

@@ -18,8 +18,6 @@ pub(crate) struct Place<'a> {
     pub events: &'a mut Events,
     /// The RTTs of packets by group, if they are recorded.
     pub rtts: &'a mut [Histogram],
-    /// Whether a link has failed.
-    pub any_down: bool,
     pub now: Time,
     pub slot: u32,
     pub i: usize,
@@ -66,7 +64,7 @@ impl Place<'_> {
             return 0;
         }
         let mut s = &mut c.subflows[self.i];
-        if s.way.hops == 0 || self.any_down && s.way.is_cut(self.links) && !s.is_open {
+        if s.way.hops == 0 || self.links.any_down() && s.way.is_cut(self.links) && !s.is_open {
             let choice = s.choice;
             if let Some(way) = Way::find(fabric, self.links, c, choice) {
                 c.subflows[self.i].way = way;

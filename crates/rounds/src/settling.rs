@@ -187,7 +187,7 @@ impl Place<'_> {
             of_hop[2] += share * record.random_loss;
         }
         fate.pass(of_hop);
-        if self.any_down {
+        if self.links.any_down() {
             // Without ACKs all counts as lost.
             let down = |place: &usize| self.links[way.links[*place]].is_down();
             let back = (way.hops..way.links.len()).filter(down).map(|place| way.share(place));

@@ -33,7 +33,6 @@ const EXCEPTIONS: &[(&str, &str, usize)] = &[
     ("crates/fabric/src/queued_port.rs", "QueuedPort", 19),
     ("crates/rounds/src/connection.rs", "Connection", 21),
     ("crates/rounds/src/connection.rs", "Subflow", 22),
-    ("crates/rounds/src/network.rs", "Rounds", 18),
     ("crates/sim/src/part.rs", "Part", 18),
     ("crates/transport/src/tcp/subflow.rs", "Subflow", 20),
     // Too many: to be divided.
