@@ -2,11 +2,14 @@
 
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 mod both;
-mod rows;
+mod judging;
+mod orders;
+mod quantities;
 mod sampled;
 
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 pub use both::{Request, Twin, run};
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 pub(crate) use both::{kernel, slowdown};
-pub use rows::{Number, Row, Target, TwinCase, compare};
+pub use judging::{Number, Predicted, Prediction, Row, Target, TwinCase};
+pub use orders::Order;

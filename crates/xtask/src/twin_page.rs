@@ -23,18 +23,28 @@ pub fn page(root: &Path) -> Result<String, String> {
     let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     files.sort();
     let mut tables = String::new();
-    let (mut held, mut all) = (0, 0);
+    let mut all = [Verdicts::default(); 2];
     for file in files {
         let twin: Value =
             serde_json::from_str(&read(&file)?).map_err(|e| format!("{}: {e}", file.display()))?;
         let experiment = read(&root.join(twin["experiment"].as_str().unwrap_or_default()))?;
         let title = experiment.lines().find_map(|line| line.strip_prefix("title = ")).unwrap_or_default();
         section(&mut tables, title.trim_matches('"'), &twin);
-        let targets = targets(&twin);
-        held += targets.iter().filter(|holds| **holds).count();
-        all += targets.len();
+        all = [all[0] + targets(&twin), all[1] + orders(&twin)];
     }
-    let sum = format!("Of {all} targets {held} hold.\n\n");
+    let [targets, orders] = all;
+    let sum = format!(
+        "Of {} targets {} hold, {} are missed, and {} are undecided: their intervals reach across the bound. Of {} orders of \
+         two schemes that are predicted, {} hold, {} are the other way round, and {} are undecided.\n\n",
+        targets.all(),
+        targets.held,
+        targets.missed,
+        targets.open,
+        orders.all(),
+        orders.held,
+        orders.missed,
+        orders.open,
+    );
     Ok(format!("{before}{sum}{tables}{after}"))
 }
 
@@ -43,32 +53,77 @@ fn rows(twin: &Value) -> impl Iterator<Item = &Value> {
     cases.flat_map(|case| case["rows"].as_array().into_iter().flatten())
 }
 
-/// Whether each target holds.
-fn targets(twin: &Value) -> Vec<bool> {
-    rows(twin).filter_map(|row| row["target"]["holds"].as_bool()).collect()
+/// How many hold, do not, and cannot be told.
+#[derive(Debug, Clone, Copy, Default)]
+struct Verdicts {
+    held: usize,
+    missed: usize,
+    open: usize,
+}
+
+impl Verdicts {
+    fn of<'a>(verdicts: impl Iterator<Item = &'a Value>) -> Self {
+        let mut own = Self::default();
+        for holds in verdicts {
+            *match holds.as_bool() {
+                Some(true) => &mut own.held,
+                Some(false) => &mut own.missed,
+                None => &mut own.open,
+            } += 1;
+        }
+        own
+    }
+
+    fn all(self) -> usize {
+        self.held + self.missed + self.open
+    }
+}
+
+impl std::ops::Add for Verdicts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            held: self.held + other.held,
+            missed: self.missed + other.missed,
+            open: self.open + other.open,
+        }
+    }
+}
+
+fn targets(twin: &Value) -> Verdicts {
+    Verdicts::of(rows(twin).filter_map(|row| row["target"].get("holds")))
+}
+
+fn orders(twin: &Value) -> Verdicts {
+    Verdicts::of(twin["orders"].as_array().into_iter().flatten().map(|order| &order["holds"]))
 }
 
 fn section(out: &mut String, title: &str, twin: &Value) {
     let word = |name: &str| twin[name].as_str().unwrap_or_default();
     let runs = || twin["testbed"].as_array().into_iter().flatten();
     let late = runs().filter_map(|run| run["late_p99_ns"].as_f64()).fold(0.0, f64::max) / 1000.0;
-    let targets = targets(twin);
-    let held = targets.iter().filter(|holds| **holds).count();
+    let (targets, orders) = (targets(twin), orders(twin));
     let line = format!(
         "## {title}\n\n`{}`, seeds: {}, {}, `--scale {}`; 99 % of the packets were less than {late:.0} us late in every \
-         run. Targets: {held} of {} hold.\n\n",
+         run. Targets: {} hold, {} are missed, {} undecided; orders: {}, {}, {}.\n\n",
         word("experiment"),
         twin["replications"],
         word("kernel"),
         word("scale"),
-        targets.len(),
+        targets.held,
+        targets.missed,
+        targets.open,
+        orders.held,
+        orders.missed,
+        orders.open,
     );
     out.push_str(&line);
     let cases = twin["cases"].as_array().into_iter().flatten().map(Case);
     let (cases, kept): (Vec<Case>, Vec<Case>) = cases.partition(|case| case.misses());
     if !kept.is_empty() {
         let names: Vec<&str> = kept.iter().map(|case| case.label()).collect();
-        out.push_str(&format!("All targets hold for {}.\n\n", names.join(", ")));
+        out.push_str(&format!("No target is missed for {}.\n\n", names.join(", ")));
     }
     if cases.is_empty() {
         return;
@@ -96,8 +151,9 @@ struct Case<'a>(&'a Value);
 
 type Cell = fn(&Case<'_>) -> Option<String>;
 
-const COLUMNS: [(&str, Cell); 10] = [
+const COLUMNS: [(&str, Cell); 11] = [
     ("case", |case| Some(case.label().to_owned())),
+    ("missed", |case| Some(case.missed())),
     ("simulated, Mbit/s", |case| case.with_interval("rate", "simulated")),
     ("real", |case| case.with_interval("rate", "real")),
     ("difference", |case| Some(format!("{:+.1} %", case.all("rate")?["relative"].as_f64()? * 100.0))),
@@ -118,9 +174,18 @@ impl<'a> Case<'a> {
         self.0["label"].as_str().unwrap_or_default()
     }
 
-    /// Whether one of its targets does not hold.
+    /// Whether one of its targets is missed.
     fn misses(self) -> bool {
         self.rows().any(|row| row["target"]["holds"] == false)
+    }
+
+    /// What is missed, each once.
+    fn missed(self) -> String {
+        let missed = self.rows().filter(|row| row["target"]["holds"] == false);
+        let mut names: Vec<&str> = missed.filter_map(|row| row["quantity"].as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.join(", ")
     }
 
     fn rows(self) -> impl Iterator<Item = &'a Value> {

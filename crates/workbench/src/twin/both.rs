@@ -13,7 +13,9 @@ use tresse_results::{Folder, Report};
 use tresse_testbed::{Scale, SwitchKind, Truth};
 use tresse_units::output_file::write_whole;
 
-use super::rows::{self, Target, TwinCase};
+use super::judging::{self, Predicted, Target, TwinCase};
+use super::orders::{self, Order};
+use super::quantities::side;
 use crate::cases::Cases;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -58,6 +60,22 @@ pub struct Twin {
     pub testbed: Vec<Truth>,
     /// The cases that both sides have.
     pub cases: Vec<TwinCase>,
+    /// Which scheme has more than which.
+    pub orders: Vec<Order>,
+}
+
+/// What the simulator says before real hosts run; what `predictions.json` contains.
+#[derive(Debug, Serialize)]
+struct Predictions<'a> {
+    /// `tresse/predictions/1`.
+    schema: &'static str,
+    experiment: &'a str,
+    profile: &'a str,
+    seed: u64,
+    /// The digest of the simulation.
+    digest: &'a str,
+    cases: Vec<Predicted>,
+    orders: &'a [Order],
 }
 
 /// Hosts like those of a testbed, besides this kernel's `send_segment`: Linux, one packet at a time, without the queueing
@@ -70,6 +88,9 @@ const HOSTS: [&str; 6] = [
     "transport.tso=1pkt",
     "transport.profile=linux",
 ];
+
+/// What was predicted, in the twin's folder.
+const PREDICTIONS: &str = "predictions.json";
 
 /// Packets per second that a small machine carries well.
 const WELL: f64 = 30_000.0;
@@ -124,6 +145,18 @@ pub fn run(
     if interrupt.asked() {
         return Err(Failure::Interrupted);
     }
+    let predicted = side(&simulated)?;
+    let mut orders = orders::orders(&predicted);
+    let predictions = Predictions {
+        schema: "tresse/predictions/1",
+        experiment: &simulated.experiment,
+        profile: &simulated.profile,
+        seed: request.seed,
+        digest: &simulated.digest,
+        cases: judging::predictions(&predicted),
+        orders: &orders,
+    };
+    write(folder.path().join(PREDICTIONS), &predictions)?;
     let scale = request.scale.unwrap_or_else(|| Scale::for_load(slowdown(&simulated), 1.0));
     tell(format!("simulated: {:.0} packets a second; real hosts: --scale {scale}", load(&simulated)));
     let (real, truths) =
@@ -132,6 +165,8 @@ pub fn run(
         return Err(Failure::Interrupted);
     }
 
+    let measured = side(&real)?;
+    orders::judge(&mut orders, &measured);
     let twin = Twin {
         schema: "tresse/twin/1",
         experiment: simulated.experiment.clone(),
@@ -141,11 +176,17 @@ pub fn run(
         scale: scale.to_string(),
         kernel: kernel(),
         testbed: truths,
-        cases: rows::compare(&simulated, &real)?,
+        cases: judging::judge(&predicted, &measured),
+        orders,
     };
-    let path = folder.path().join(FILE);
-    write_whole(&path, pretty(&twin) + "\n").map_err(|e| Diagnostic::io("cannot be written", path, e))?;
+    write(folder.path().join(FILE), &twin)?;
     Ok((twin, folder.path().to_owned()))
+}
+
+/// Writes a file of the twin's folder.
+fn write(path: PathBuf, value: &impl Serialize) -> Result<(), Failure> {
+    write_whole(&path, pretty(value) + "\n").map_err(|e| Diagnostic::io("cannot be written", path, e))?;
+    Ok(())
 }
 
 /// How many times slower than real time a small machine carries well what was simulated.
@@ -175,16 +216,19 @@ impl Twin {
         self.cases.iter().flat_map(|case| &case.rows).filter_map(|row| row.target.as_ref())
     }
 
-    /// Fails if a target was missed.
+    /// Fails if a target was missed, or an order was the other way round.
     ///
     /// # Errors
     /// [`Failure::Check`].
     pub fn check(&self) -> Result<(), Failure> {
-        match self.targets().filter(|target| !target.holds).count() {
-            0 => Ok(()),
-            missed => {
-                Err(Failure::Check(format!("{missed} of {} targets were missed", self.targets().count())))
-            }
+        let missed = self.targets().filter(|target| target.holds == Some(false)).count();
+        let reversed = self.orders.iter().filter(|order| order.holds == Some(false)).count();
+        if missed + reversed == 0 {
+            return Ok(());
         }
+        let (targets, orders) = (self.targets().count(), self.orders.len());
+        Err(Failure::Check(format!(
+            "{missed} of {targets} targets were missed, {reversed} of {orders} orders are the other way round"
+        )))
     }
 }
