@@ -133,6 +133,16 @@ impl Hosts {
         self.0[i].reduction_left = self.0[i].reduction_left.max(packets);
     }
 
+    /// The recovery of subflow `i`, if it is in one, is over, whatever was lost besides: another loss asks for a window of its
+    /// own.
+    pub fn end_recovery(&mut self, group: &mut impl Hooks, i: usize) {
+        let s = group.subflow(i);
+        if s.state == State::Recovery {
+            s.state = State::Open;
+            (self.0[i].reduction_left, self.0[i].prior) = (0, None);
+        }
+    }
+
     /// The window of subflow `i` before its last cut, as long as packets are outstanding that were sent before it.
     pub(crate) fn window_before_cut(&self, i: usize) -> Option<u32> {
         let host = &self.0[i];

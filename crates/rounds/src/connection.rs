@@ -173,6 +173,9 @@ pub(crate) struct Outgoing {
     pub rtt: f64,
     /// Packets that were marked in the host's own port, and lost there, because of its own window.
     pub at_host: [u32; 2],
+    /// The time between two ACKs that let a packet leave, over that between two packets at the host's port; 0 if all leave at
+    /// once, below 1 if they are more than the port lets through.
+    pub clocked: f64,
     /// The share of its time in which nothing is sent by packets, because the window was cut.
     pub pause: f64,
     /// By link to the receiver: its shares at the start.
@@ -241,14 +244,21 @@ pub(crate) struct Repair {
     pub holes: u32,
     /// Packets that have arrived since the first hole.
     pub since: u32,
-    /// When a partial ACK shows the next hole; 0 outside a recovery.
-    pub next_at: Time,
+    /// The batch with which the last repaired hole was sent again, if that has been: its ACK is the first that may show the
+    /// next one. The greatest number until then; none outside a recovery.
+    pub answer: Option<u32>,
     /// ACKs for packets beyond a hole that show it.
     pub duplicates: u32,
     /// Packets to be sent again.
     pub resend: u32,
-    /// Sends nothing until its timer expires: a loss that fast retransmission does not repair.
+    /// Lost packets wait for the timer, because fast retransmission repairs one. Until then all ACKs are duplicates, each of
+    /// which lets a packet leave, and the window does not grow.
     pub stalled: bool,
+    /// Packets that count as in flight until then, lost or not.
+    pub forgotten: u32,
+    /// Packets until fast retransmission may repair another one, if the transport does that once a window (RFC 6582 §3.2
+    /// step 2).
+    pub once: u32,
     /// The number of the timer that counts.
     pub timer: u32,
     /// Timeouts in a row.

@@ -72,18 +72,29 @@ impl Place<'_> {
         let s = &mut c.subflows[self.i];
         s.in_flight -= batch.packets;
         s.repair.holes += batch.lost;
+        let may_repair = s.repair.once == 0;
+        s.repair.once = s.repair.once.saturating_sub(batch.packets);
         if arrived == 0 {
             return;
         }
-        s.repair.timer += 1;
+        s.repair.timer += u32::from(!s.repair.stalled);
         s.repair.since = if s.repair.holes > 0 { s.repair.since + arrived } else { 0 };
         s.rtt.sample(batch.rtt);
         if s.repair.holes > 0 && c.group[s.place].state == State::Recovery {
             // It ends when the last hole is filled (RFC 6582 §3.2), and a window is cut once for all of them.
             c.hosts.extend_recovery(s.place, arrived + s.repair.holes);
         }
-        self.hear(c, arrived, batch);
-        self.repair(c);
+        // ACKs of packets that were sent after a lost one are duplicates: the window does not grow by them.
+        let notices = batch.lost > 0 && c.group[c.subflows[self.i].place].state < State::Recovery;
+        if notices {
+            self.repair(c, batch.number, may_repair);
+        }
+        if !c.subflows[self.i].repair.stalled {
+            self.hear(c, arrived, batch);
+        }
+        if !notices {
+            self.repair(c, batch.number, may_repair);
+        }
     }
 
     /// The controller hears of `arrived` packets of a batch, and first of the marks of the batch before.

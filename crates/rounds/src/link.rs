@@ -176,6 +176,22 @@ impl Link {
         self.backlog > f64::from(self.mark)
     }
 
+    /// The share of a batch that has sent at rate `own` until now in what has flowed in.
+    pub fn share(&self, own: f64) -> f64 {
+        own / (self.inflow + own)
+    }
+
+    /// Of a batch that has sent at rate `own` until now, and of which it has dropped this share: the share that was sent before
+    /// the queue was full. If it is not full any more, it was at the start.
+    pub fn before_full(&self, own: f64, dropped: f64) -> f64 {
+        let inflow = self.inflow + own;
+        if self.backlog < f64::from(self.limit) * 0.999 || inflow <= self.rate {
+            return 0.0;
+        }
+        let while_full = 1.0 - self.rate / inflow;
+        (1.0 - dropped / while_full).max(0.0)
+    }
+
     /// Whether it has failed, and what is sent into it is lost.
     #[inline]
     pub fn is_down(&self) -> bool {

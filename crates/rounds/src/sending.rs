@@ -50,7 +50,11 @@ impl Place<'_> {
         let window = c.window(self.i);
         let copies = c.copies_for(self.i);
         let s = &mut c.subflows[self.i];
-        let room = window.saturating_sub(s.in_flight).min(buffer.unwrap_or(u32::MAX));
+        // Without SACK a hole is known when all before it are filled: until then it counts as in flight.
+        let held = if c.config.recovery.uses_sack() { 0 } else { s.repair.holes.max(s.repair.forgotten) };
+        // A fast retransmission does not wait for room.
+        let due = u32::from(s.repair.answer == Some(u32::MAX) && s.repair.resend > 0);
+        let room = window.saturating_sub(s.in_flight + held).max(due).min(buffer.unwrap_or(u32::MAX));
         let fresh = if s.takes_data { c.unsent + copies } else { 0 };
         let wanted = u64::from(s.repair.resend) + fresh;
         s.limited = u64::from(room) <= wanted;
@@ -88,7 +92,7 @@ impl Place<'_> {
     /// Sends what window and data allow. Returns the number of packets.
     pub fn send(&mut self, c: &mut Connection) -> u32 {
         let s = &c.subflows[self.i];
-        if s.outgoing.is_some() || s.repair.stalled || !s.is_open {
+        if s.outgoing.is_some() || !s.is_open {
             return 0;
         }
         let packets = self.allowed(c);
@@ -116,6 +120,7 @@ impl Place<'_> {
         let rtt = rtt + held;
         let [over_mark, over_limit] = self.links[s.way.links[0]].beyond(held);
         let at_host = [over_mark, over_limit].map(|bytes| (bytes / c.wire) as u32);
+        let clocked = if first > 0.0 { (s.gap / first).min(0.999) } else { 0.0 };
         let packets = packets.min(((rtt / gap) as u32).max(1));
         let lasts = gap * f64::from(packets);
         let is_round = lasts > NEARLY * rtt;
@@ -142,13 +147,28 @@ impl Place<'_> {
         c.unsent -= u64::from(packets - again - copies);
         let s = &mut c.subflows[self.i];
         s.repair.resend -= again;
+        if again > 0 && s.repair.answer == Some(u32::MAX) {
+            s.repair.answer = Some(s.next);
+        }
         s.counters.retransmissions += u64::from(again);
         s.counters.sent += u64::from(packets - again);
         s.in_flight += packets;
         s.last_sent = end;
         let (start, pause) = (self.now, std::mem::take(&mut s.echo.cut));
-        s.outgoing =
-            Some(Outgoing { packets, start, end, rate, passed, acks, forward, rtt, at_host, pause, before });
+        s.outgoing = Some(Outgoing {
+            packets,
+            start,
+            end,
+            rate,
+            passed,
+            acks,
+            forward,
+            rtt,
+            at_host,
+            clocked,
+            pause,
+            before,
+        });
         let number = s.next;
         if is_round {
             s.acked_at = end;

@@ -17,6 +17,10 @@ struct Fate {
     unmarked: f64,
     /// Which of its packets the queue that marked most has marked.
     marks: Which,
+    /// The share of its packets that were sent before the queue that dropped most was full.
+    before: f64,
+    /// The batch's share of what has flowed into that queue.
+    share: f64,
 }
 
 /// Which packets of a batch are marked.
@@ -37,6 +41,36 @@ impl Which {
             true => Self::Last,
             false => Self::First,
         }
+    }
+}
+
+impl Batch {
+    /// Its first packets, none of which is lost, and the others, if there are both.
+    fn divide(self, before: u32) -> (Self, Option<Self>) {
+        if before == 0 || before == self.packets {
+            return (self, None);
+        }
+        let part = self.growth * f64::from(before) / f64::from(self.packets);
+        let [late, own] = self.marked;
+        let fits = [late.min(before), own.min(before - late.min(before))];
+        let first = Self {
+            packets: before,
+            fresh: self.fresh.min(before),
+            marked: fits,
+            lost: 0,
+            growth: part,
+            ..self
+        };
+        let second = Self {
+            number: self.number + 1,
+            packets: self.packets - before,
+            fresh: self.fresh - first.fresh,
+            marked: [late - fits[0], own - fits[1]],
+            rtt: self.rtt + part,
+            growth: self.growth - part,
+            ..self
+        };
+        (first, Some(second))
     }
 }
 
@@ -72,39 +106,59 @@ impl Subflow {
     }
 }
 
-/// How many packets of a batch are lost: as many as find a `full` queue, and of the others all but a share that is `kept`.
-fn lost(c: &mut Connection, packets: u32, full: f64, kept: f64) -> u32 {
-    // A full queue lets in one packet for each that leaves. Packets come evenly spaced, at the pace of ACKs: so it loses
-    // every so-many-th of a batch, not each with the same chance.
-    let full = if full > 0.0 { ((full + c.stream.unit()) as u32).min(packets) } else { 0 };
-    if kept >= 1.0 {
+/// More packets than this that a queue drops of all flows together: their chances even out.
+const MANY: f64 = 64.0;
+
+/// How many packets of a batch are lost: as many as find a full queue, and of the others all but a share that is `kept`.
+fn lost(c: &mut Connection, packets: u32, fate: &Fate) -> u32 {
+    // A full queue lets in one packet for each that leaves. Packets come evenly spaced, at the pace of ACKs: so it drops
+    // every so-many-th, not each with the same chance. Whose that is, is chance: the batch has its share of the inflow.
+    let mean = f64::from(packets) * fate.overflow;
+    let all = mean / fate.share;
+    let full = if mean == 0.0 {
+        0
+    } else if fate.share > 0.999 || all > MANY {
+        (mean + c.stream.unit()) as u32
+    } else {
+        let dropped = (all + c.stream.unit()) as u32;
+        (0..dropped).filter(|_| c.stream.unit() < fate.share).count() as u32
+    };
+    let full = full.min(packets);
+    if fate.kept >= 1.0 {
         return full;
     }
-    full + (full..packets).filter(|_| c.stream.unit() >= kept).count() as u32
+    full + (full..packets).filter(|_| c.stream.unit() >= fate.kept).count() as u32
 }
 
 impl Place<'_> {
     /// The batch is out, and its first ACK comes later. Returns how many packets follow it.
     pub fn sent(&mut self, c: &mut Connection) -> u32 {
-        let Some(acked) = self.settle(c) else { return 0 };
-        let s = &mut c.subflows[self.i];
-        s.acked_at = s.acked_at.max(acked);
-        let (number, at) = (s.next - 1, s.acked_at);
+        let number = c.subflows[self.i].next;
+        let Some(at) = self.settle(c) else { return 0 };
+        let s = &c.subflows[self.i];
         if !s.is_open || c.sprayed.is_some() || !self.hold(c) {
             self.plan(c, at, Kind::Acked(number));
         }
         self.send(c)
     }
 
-    /// The batch is out: what has become of it. Returns when its first ACK arrives.
+    /// The batch is out: what has become of it. Returns when its first ACK arrives. If packets were sent before the first one
+    /// that was lost, their ACKs let others leave before it is noticed: they are a batch of their own.
     pub(crate) fn settle(&mut self, c: &mut Connection) -> Option<Time> {
         let out = c.subflows[self.i].outgoing.take()?;
         self.release(&c.subflows[self.i].way, &out);
         let lasted = (out.end - out.start) as f64;
-        let Fate { overflow, kept, unmarked, marks: which } = self.fate(c, &out);
-        let lost = lost(c, out.packets, f64::from(out.packets) * overflow, kept);
+        let fate = self.fate(c, &out);
+        let lost = lost(c, out.packets, &fate);
+        let Fate { unmarked, marks: which, before, .. } = fate;
         let [marked_at_host, lost_at_host] = out.at_host.map(|n| n.min(out.packets));
-        let lost = lost.max(lost_at_host);
+        // Its own port has no room for more from where it is full on. A queue that is full loses packets evenly.
+        let at_host = 1.0 - f64::from(lost_at_host) / f64::from(out.packets) / (1.0 - out.clocked);
+        let first = before + (1.0 - before) / f64::from(lost + 1);
+        let before = if lost_at_host > lost { at_host.max(0.0) } else { first };
+        let more = lost_at_host.saturating_sub(lost);
+        self.links.record_mut(c.subflows[self.i].way.links[0]).count(0.0, more.into(), 0.0);
+        let lost = lost + more;
         let arrived = out.packets - lost;
         let marks = f64::from(arrived) * (1.0 - unmarked);
         let marks = if which == Which::Any { marks * (1.0 - out.pause) } else { marks };
@@ -125,26 +179,32 @@ impl Place<'_> {
         let spread = (lasted + now_rtt - out.rtt).max(s.way.least_gap * f64::from(out.packets));
         let gap = spread / f64::from(out.packets);
         let growth = now_rtt - out.rtt;
-        s.batches.push_back(Batch {
-            number: s.next,
-            packets: out.packets,
-            fresh,
-            marked,
-            lost,
-            rtt: out.rtt,
-            growth,
-            gap,
-        });
+        let all =
+            Batch { number: s.next, packets: out.packets, fresh, marked, lost, rtt: out.rtt, growth, gap };
+        s.acked_at = s.acked_at.max(out.start + out.rtt as Time).max(self.now);
+        let at = s.acked_at;
+        let before = if lost > 0 { ((before * f64::from(out.packets)) as u32).min(arrived) } else { 0 };
+        let (first, second) = all.divide(before);
+        s.batches.push_back(first);
         s.next += 1;
+        if let Some(second) = second {
+            s.batches.push_back(second);
+            s.next += 1;
+            s.acked_at += (gap * f64::from(before)) as Time;
+        }
+        let noticed = second.map(|second| (s.acked_at, second.number));
         if fresh > 0 {
             c.passed += u64::from(fresh);
             let last = out.start + (out.forward + spread - s.way.least_gap).max(0.0) as Time;
             c.last = c.last.max(last).max(self.now);
         }
+        if let Some((at, number)) = noticed {
+            self.plan(c, at, Kind::Acked(number));
+        }
         if c.passed >= c.packets {
             self.plan(c, c.last, Kind::Finished);
         }
-        Some((out.start + out.rtt as Time).max(self.now))
+        Some(at)
     }
 
     /// What the links have done to a batch that is out. Where its packets are divided over the links of a hop, each has its
@@ -152,8 +212,9 @@ impl Place<'_> {
     fn fate(&mut self, c: &Connection, out: &Outgoing) -> Fate {
         let way = &c.subflows[self.i].way;
         let lasted = (out.end - out.start) as f64;
-        let mut fate = Fate { overflow: 0.0, kept: 1.0, unmarked: 1.0, marks: Which::First };
-        let (mut most, mut hop, mut of_hop) = (0.0, 0, [0.0; 3]);
+        let mut fate =
+            Fate { overflow: 0.0, kept: 1.0, unmarked: 1.0, marks: Which::First, before: 0.0, share: 1.0 };
+        let (mut most, mut most_dropped, mut hop, mut of_hop) = (0.0, 0.0, 0, [0.0; 3]);
         for (place, (&number, before)) in way.there().iter().zip(&out.before).enumerate() {
             if way.hop(place) != hop {
                 fate.pass(std::mem::take(&mut of_hop));
@@ -166,10 +227,15 @@ impl Place<'_> {
                 continue;
             }
             let (is_down, which) = (self.links[number].is_down(), Which::of(self.links, number));
-            let record = self.links.record_mut(number);
             let share = way.share(place);
+            let own = share * if way.hop(place) == 0 { out.rate } else { out.passed };
+            let (before, of_inflow) =
+                (self.links[number].before_full(own, dropped), self.links[number].share(own));
+            let record = self.links.record_mut(number);
             let n = f64::from(out.packets) * fate.arrived() * share;
             if is_down {
+                // It has lost all since it failed.
+                (most_dropped, fate.before) = (share, 1.0 - dropped);
                 record.count(0.0, 0.0, n * dropped);
                 of_hop[1] += share * dropped;
                 continue;
@@ -177,6 +243,9 @@ impl Place<'_> {
             if !c.config.ecn {
                 dropped = if record.drops_non_ect { dropped.max(marked) } else { dropped };
                 marked = 0.0;
+            }
+            if share * dropped > most_dropped {
+                (most_dropped, fate.before, fate.share) = (share * dropped, before, of_inflow);
             }
             if share * marked > most {
                 (most, fate.marks) = (share * marked, which);

@@ -165,3 +165,41 @@ fn mmptcp_is_as_fast_as_by_packets() {
         assert!((ratio - 1.0).abs() < 0.08, "{controller}: {ratio:.3} of its goodput by packets");
     }
 }
+
+const OVERFLOW: &str = r#"
+title = "t"
+[fabric]
+topology = "dumbbell"
+pairs = 2
+rate = { access = "1Gbps", bottleneck = "1Gbps" }
+delay = { access = "25us", bottleneck = "62us" }
+queue = "100pkt"
+host_queue = "unlimited"
+[transport]
+profile = "ns3"
+[schemes.own]
+controller = "reno"
+[workloads.w]
+pattern = "flows"
+flow = [{ from = "S1", to = "D1", size = "2MB" }, { from = "S2", to = "D2", size = "2MB" }]
+"#;
+
+/// Two slow starts overflow a queue: half of the last window is lost, because what was sent before the first loss lets others
+/// leave until it is noticed. However losses are repaired, messages take as long.
+#[test]
+fn a_slow_start_loses_half_of_its_last_window() {
+    let recovered = |fidelity: &str, recovery: &str| {
+        let text =
+            OVERFLOW.replace("profile = \"ns3\"", &format!("profile = \"ns3\"\nrecovery = \"{recovery}\""));
+        let case = result(&text, "reno", fidelity);
+        ["drops_pkts", "fct_mean_s"].map(|name| case.metrics[name].value())
+    };
+    for recovery in ["newreno", "reno-once", "rack"] {
+        let [packets, rounds] = ["packets", "rounds"].map(|fidelity| recovered(fidelity, recovery));
+        let [drops, time] = [rounds[0] / packets[0], rounds[1] / packets[1]];
+        assert!((time - 1.0).abs() < 0.15, "{recovery}: {time:.2} of the time by packets");
+        // With RACK-TLP all that is lost makes room at once, where packets would follow ACKs.
+        let within = if recovery == "rack" { 0.8 } else { 0.1 };
+        assert!((drops - 1.0).abs() < within, "{recovery}: {drops:.2} of the drops by packets");
+    }
+}

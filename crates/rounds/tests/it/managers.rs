@@ -36,21 +36,27 @@ fn traffic_shifts_away_from_a_failed_link() {
             ("timer_2", Value::Whole(10_000_000)),
         ];
         let spec = managed(flow(0, "xmp", 2, 20_000_000), "opn-shifting", &fixed);
-        let [packets, rounds] = ended(&spec, |network| {
-            let ended = network.until(40 * MILLISECOND);
-            network.link(LINKS[0], false);
-            ended
-        });
-        for record in [&packets, &rounds] {
-            assert!(record.complete);
-            assert!(record.counters.reinjections > 0, "{record:?}");
-            assert_eq!(record.closed, 0);
+        // Which packets of a window it takes depends on when the link fails.
+        let mut reinjected = [0, 0];
+        for failure in [40_000, 41_100, 42_200, 43_300] {
+            let [packets, rounds] = ended(&spec, |network| {
+                let ended = network.until(failure * MICROSECOND);
+                network.link(LINKS[0], false);
+                ended
+            });
+            for (record, reinjected) in [&packets, &rounds].into_iter().zip(&mut reinjected) {
+                assert!(record.complete);
+                assert!(record.counters.reinjections > 0, "{record:?}");
+                assert_eq!(record.closed, 0);
+                *reinjected += record.counters.reinjections;
+            }
+            let [by_packets, by_rounds] = [milliseconds(&packets), milliseconds(&rounds)];
+            let ratio = by_rounds / by_packets;
+            assert!((ratio - 1.0).abs() < 0.03, "{timer} us: {by_packets:.2} {by_rounds:.2} ms");
         }
-        let [by_packets, by_rounds] = [milliseconds(&packets), milliseconds(&rounds)];
-        assert!((by_rounds / by_packets - 1.0).abs() < 0.03, "{timer} us: {by_packets:.2} {by_rounds:.2} ms");
-        // What was in flight: a window.
-        let [by_packets, by_rounds] = [&packets, &rounds].map(|record| record.counters.reinjections as f64);
-        assert!((by_rounds / by_packets - 1.0).abs() < 0.5, "{timer} us: {by_packets} {by_rounds}");
+        // What was in flight: a window (measured: 126 and 97).
+        let ratio = reinjected[1] as f64 / reinjected[0] as f64;
+        assert!((ratio - 1.0).abs() < 0.3, "{timer} us: {reinjected:?}");
     }
 }
 
