@@ -34,8 +34,8 @@ pub fn page(root: &Path) -> Result<String, String> {
     }
     let [targets, orders] = all;
     let sum = format!(
-        "Of {} targets {} hold, {} are missed, and {} are undecided: their intervals reach across the bound. Of {} orders of \
-         two schemes that are predicted, {} hold, {} are the other way round, and {} are undecided.\n\n",
+        "Of {} targets {} hold, {} are missed, and {} are undecided: their intervals reach across the bound. Orders that are \
+         predicted: {}; {} hold, {} the other way round, {} undecided.\n\n",
         targets.all(),
         targets.held,
         targets.missed,
@@ -106,7 +106,7 @@ fn section(out: &mut String, title: &str, twin: &Value) {
     let (targets, orders) = (targets(twin), orders(twin));
     let line = format!(
         "## {title}\n\n`{}`, seeds: {}, {}, `--scale {}`; 99 % of the packets were less than {late:.0} us late in every \
-         run. Targets: {} hold, {} are missed, {} undecided; orders: {}, {}, {}.\n\n",
+         run. Targets: {} hold, {} missed, {} undecided; orders: {} hold, {} the other way round, {} undecided.\n\n",
         word("experiment"),
         twin["replications"],
         word("kernel"),
