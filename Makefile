@@ -14,7 +14,7 @@ endif
 run:
 	scripts/run
 
-## everything that a change needs: formatting, lints, every test; 17 minutes on two cores, from nothing
+## everything that a change needs: formatting, lints, every test; a quarter of an hour on two cores, from nothing
 test:
 	scripts/test
 
