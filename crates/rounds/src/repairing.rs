@@ -33,8 +33,10 @@ impl Place<'_> {
             return self.stall(c, holes);
         }
         let before = c.group[s.place].cwnd;
-        if s.repair.stalled {
-            // The ACK of the packet that was sent again has ended the last recovery (RFC 5681 §3.2).
+        if std::mem::take(&mut s.repair.stalled) {
+            // The ACK of the packet that was sent again has ended the last recovery (RFC 5681 §3.2), and started the timer
+            // anew.
+            s.repair.forgotten = 0;
             c.hosts.end_recovery(&mut c.group, s.place);
         }
         if c.group[s.place].state < State::Recovery {
@@ -57,8 +59,6 @@ impl Place<'_> {
             let beyond = libm::pow(c.stream.unit(), 1.0 / f64::from(s.repair.holes));
             let forgotten = (f64::from(before) * beyond) as u32;
             self.stall(c, forgotten);
-        } else {
-            (s.repair.stalled, s.repair.forgotten) = (false, 0);
         }
     }
 
