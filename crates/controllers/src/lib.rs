@@ -7,7 +7,7 @@
 //! The contract, hook by hook, is `controllers/controller.h`.
 //!
 //! Everything that a user's C file of another [`Kind`] needs is here too: compiling and loading it ([`Compiled`]),
-//! reading its parameters, and running it [`apart`].
+//! reading its parameters, and running it apart ([`sandbox`]).
 
 #![warn(missing_docs)]
 #![expect(unsafe_code, reason = "controllers are C")]

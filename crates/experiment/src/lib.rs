@@ -1,6 +1,6 @@
 //! An experiment as data: the keys of its file, reading it, and the plan of its cases. This crate runs nothing.
 //!
-//! - [`keys`]: what a file may contain, as serde types without their meaning.
+//! - [`mod@schema`]: what a file may contain, as serde types without their meaning.
 //! - [`read`]: from files to keys, including profiles, variants, settings, and networks and flows in separate
 //!   files.
 //! - [`plan`]: from keys to cases that can run.

@@ -5,7 +5,7 @@
 //! the newest one its path and whether it was marked; a NACK reports a packet that a switch has cut to its
 //! header. Packets that no ACK or NACK reports are sent again when a timer expires. There are no congestion
 //! states: events are reported to the controller (`report` of controller.h), and to a TCP controller as
-//! described in [`tcp`].
+//! described in `tcp`.
 
 mod delivery;
 mod receiver;

@@ -44,7 +44,7 @@ fn comment(text: &mut String, indent: &str, schema: &Value) {
     }
 }
 
-/// Without the targets of rustdoc's links: [`Report`](path::Report) is `Report`.
+/// Without the targets of rustdoc's links: `` [`Report`](path::Report) `` is `Report`.
 fn plain(text: &str) -> String {
     let mut parts = text.split("[`");
     let mut plain = parts.next().unwrap_or_default().to_owned();

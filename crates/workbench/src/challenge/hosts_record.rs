@@ -31,7 +31,7 @@ pub struct OnHosts {
 /// What all failures of a folder measure on real hosts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ReplayedOnHosts {
-    /// [`SCHEMA`].
+    /// The version of this format.
     pub schema: String,
     pub controller: String,
     pub kernel: String,

@@ -24,7 +24,7 @@ pub const FILE: &str = "challenge.json";
 /// A challenge and what it found.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Record {
-    /// [`SCHEMA`].
+    /// The version of this format.
     pub schema: String,
     pub version: String,
     pub model_version: u32,
