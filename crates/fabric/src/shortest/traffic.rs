@@ -36,6 +36,7 @@ struct Alike {
     sends: f64,
 }
 
+/// What ports carry, as one destination after the other is added.
 struct Traffic<'a> {
     to: &'a Destinations,
     /// By address.
