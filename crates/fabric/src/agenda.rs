@@ -4,14 +4,11 @@
 //! receives in a window are known before the window begins, and what is done at one site in a window has no effect on
 //! another before it ends. The sites of a window can therefore be gone through one after the other, each in the order
 //! of time, while their ports and flows lie in the cache: no queue keeps the events of the whole network in order.
-//! They can also be taken in the order of time, whatever their site; that is slower, and the results are the same. Or some
-//! sites lead: their events are taken first, in the order of time, because they are to see what each of them does at once,
-//! and the other sites follow, one after the other.
+//! They can also be taken in the order of time, whatever their site; that is slower, and the results are the same.
 //!
 //! A window that is to come is a chain of chunks, in the order in which its events were pushed. It is sorted when its
 //! time comes. At one time, events of a site come in the order of [`Ties`]: the model alone decides it (design rule 4).
 
-mod leading;
 mod line;
 mod sort;
 mod window;
@@ -25,7 +22,6 @@ use tresse_units::{NEVER, Time};
 use crate::entity::{ARRIVALS, Entity};
 use crate::sites::Sites;
 use crate::ties::Ties;
-pub use leading::Leaders;
 use line::Line;
 use sort::Sorter;
 use window::{Ring, Taking};
@@ -47,13 +43,27 @@ pub struct Event {
 pub struct Timer {
     /// When it fires, ps.
     pub time: Time,
-    /// Its place among those that fire then.
-    pub rank: u64,
-    /// Its number.
+    /// Its place among all that happens then.
+    pub rank: Rank,
+    /// Its number, which decides between equal ranks. With [`Rank::After`] it is at least [`AFTER_PACKETS`].
     pub number: u32,
     /// The site at which it fires.
     pub site: u32,
 }
+
+/// The place of a timer among all that happens at one instant at its site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rank {
+    /// Right after the event of a packet that has this rank.
+    After(u32),
+    /// After all packets, among the timers.
+    Timer(u64),
+    /// After everything else.
+    Last,
+}
+
+/// No packet has such a number.
+pub const AFTER_PACKETS: u32 = 1 << 30;
 
 /// What an event of a packet on a fixed route carries of it, so that plain ports need not fetch the packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,8 +86,6 @@ enum Order {
     Sites,
     /// Of time alone.
     Time,
-    /// Of time alone, of the sites that lead; the window's other events are in the ring.
-    Leading,
 }
 
 /// The events to come; see the module documentation.
@@ -92,8 +100,6 @@ pub struct Agenda {
     /// How far it is open: up to then after its start, and of that instant up to `last_place`.
     last: u32,
     last_place: Place,
-    /// The sites that lead, if some do.
-    leaders: Range<u32>,
     /// The events of the open window, or of a district in it. What was added to a window in the order of sites is all of
     /// one site.
     line: Line,
@@ -101,7 +107,7 @@ pub struct Agenda {
     site: u32,
     entity: Entity,
     /// The ranks of timers of the open window.
-    ranks: Vec<u64>,
+    ranks: Vec<Rank>,
     sorter: Sorter,
 }
 
@@ -117,7 +123,6 @@ impl Agenda {
             order: None,
             last: 0,
             last_place: ALL,
-            leaders: 0..0,
             line: Line::default(),
             site: 0,
             entity: 0,
@@ -148,7 +153,6 @@ impl Agenda {
     fn takes(&self, word: &Word) -> bool {
         match self.order {
             None => false,
-            Some(Order::Leading) => word.offset <= self.last && self.leaders.contains(&word.site),
             Some(Order::Sites | Order::Time) => self.is_due(word),
         }
     }
@@ -194,9 +198,10 @@ impl Agenda {
         self.ring.window_end(time)
     }
 
-    /// Opens the window of `limit` up to then, site by site, with these timers. Nothing comes before this window, and
+    /// Opens the window of `limit` up to then, site by site, with these timers; of what happens at `limit`, only what
+    /// packets of at most this `rank` do and what comes after these, if there is one. Nothing comes before this window, and
     /// after it nothing may be pushed before `limit`.
-    pub fn open_sites(&mut self, limit: Time, timers: impl Iterator<Item = Timer>) {
+    pub fn open_sites(&mut self, limit: Time, rank: Option<u32>, timers: impl Iterator<Item = Timer>) {
         debug_assert!(!self.is_open_by_time(), "a window is gone through in one order");
         self.ring.turn_to(limit);
         self.ranks.clear();
@@ -206,7 +211,8 @@ impl Agenda {
         }
         self.order = Some(Order::Sites);
         let taking = self.ring.begin_to_take(limit);
-        (self.last, self.last_place) = (taking.last(), ALL);
+        self.last = taking.last();
+        self.last_place = rank.map_or(ALL, |rank| (0, rank.into(), u32::MAX));
         self.taking = Some(taking);
         (self.line.words, self.line.next) = (self.emptied(), 0);
     }
@@ -311,8 +317,8 @@ impl Agenda {
         self.order == Some(Order::Time) && !self.line.is_empty()
     }
 
-    /// The next event in the order of time, if it comes at or before `limit`; of a window in which some sites lead, of these
-    /// alone. After `None`, no event before that `limit` may be pushed.
+    /// The next event in the order of time, if it comes at or before `limit`. After `None`, no event before that `limit` may
+    /// be pushed.
     #[inline]
     pub fn pop_until(&mut self, limit: Time) -> Option<Event> {
         self.pop_carried(limit).map(|(event, _)| event)
@@ -333,15 +339,6 @@ impl Agenda {
         Some((self.event(&word), word.carried))
     }
 
-    /// Time and rank of the next event, if it comes at `limit` or before; otherwise as [`Self::pop_until`].
-    pub fn peek_until(&mut self, limit: Time) -> Option<(Time, u32)> {
-        let time = self.open_by_time(limit).filter(|&time| time <= limit)?;
-        let known = self.line.left().first().map(|word| (word.offset, self.place_of(word)));
-        let added = self.line.added.peek().map(|Reverse(added)| (added.word.offset, added.place));
-        let (_, (_, rank, _)) = known.into_iter().chain(added).min()?;
-        Some((time, rank as u32))
-    }
-
     /// The time of the next event, in a window that is then open in the order of time; `None` if no window with events
     /// begins by `limit`.
     #[inline]
@@ -349,7 +346,7 @@ impl Agenda {
         if let Some(offset) = self.line.first_offset() {
             return Some(self.ring.start() + Time::from(offset));
         }
-        if self.is_led() { None } else { self.open_next(limit) }
+        self.open_next(limit)
     }
 
     fn open_next(&mut self, limit: Time) -> Option<Time> {
@@ -400,7 +397,11 @@ impl Agenda {
             let time = self.ring.start() + Time::from(word.offset);
             (0, self.ties.rank(time, word.entity).into(), word.id)
         } else if word.entity < WINDOW_END {
-            (1, self.ranks[(word.entity - TIMERS) as usize], word.id)
+            match self.ranks[(word.entity - TIMERS) as usize] {
+                Rank::After(rank) => (0, rank.into(), word.id),
+                Rank::Timer(rank) => (1, rank, word.id),
+                Rank::Last => (3, 0, word.id),
+            }
         } else {
             (2, word.entity.into(), word.id)
         }
@@ -422,23 +423,33 @@ impl Agenda {
     }
 
     /// A time before which no event comes, and the time of the next event if its window has been opened; [`NEVER`] if
-    /// there is none. While some sites lead, only theirs in this window count.
+    /// there is none.
     pub fn earliest(&self) -> Time {
         if self.order.is_some()
             && let Some(offset) = self.line.first_offset()
         {
             return self.ring.start() + Time::from(offset);
         }
-        if self.is_led() { NEVER } else { self.ring.first().unwrap_or(NEVER) }
+        self.ring.first().unwrap_or(NEVER)
     }
 
-    /// What arrives at these sites in the window of `time`, as far as it is not over, in no order; `None` if that window
-    /// is far ahead.
+    /// Whether the events of the window of `time` are not together yet.
+    pub(crate) fn is_far(&self, time: Time) -> bool {
+        self.ring.window_of(time).is_none()
+    }
+
+    /// Makes the window of `time` the current one. Nothing comes before it.
+    pub(crate) fn come_near(&mut self, time: Time) {
+        self.ring.turn_to(time);
+    }
+
+    /// What arrives at these sites in the window of `time`, as far as it is not over, in no order: the site, the event, and
+    /// what it carries; `None` if that window is far ahead.
     pub(crate) fn arrivals(
         &self,
         time: Time,
         sites: Range<u32>,
-    ) -> Option<impl Iterator<Item = (Time, u32)>> {
+    ) -> Option<impl Iterator<Item = (u32, Event, Carried)>> {
         let window = self.ring.window_of(time)?;
         let is_current = self.ring.window_of(self.ring.start()) == Some(window);
         let open = if is_current { self.line.left() } else { &[] };
@@ -447,7 +458,15 @@ impl Agenda {
         let arrives =
             move |word: &&Word| sites.contains(&word.site) && (ARRIVALS..TIMERS).contains(&word.entity);
         let start = self.ring.window_end(time) + 1 - self.ring.width();
-        Some(words.filter(arrives).map(move |word| (start + Time::from(word.offset), word.id)))
+        Some(words.filter(arrives).map(move |word| {
+            let time = start + Time::from(word.offset);
+            (word.site, Event { time, entity: word.entity, id: word.id }, word.carried)
+        }))
+    }
+
+    /// The rank of the last event.
+    pub fn last_rank(&self, now: Time) -> u32 {
+        self.ties.rank(now, self.entity)
     }
 
     /// All events but timers, in no order. Slow, because it visits every window.

@@ -42,7 +42,7 @@ mod timers;
 mod topology;
 mod virtual_hosts;
 
-pub use agenda::{Agenda, Event, Leaders, Timer};
+pub use agenda::{AFTER_PACKETS, Agenda, Event, Rank, Timer};
 pub use balance::Balancing;
 pub use bisection::bisection;
 pub use capacity::{AllowedPairs, Capacity, capacity_between};

@@ -32,8 +32,6 @@ pub struct Sites {
     hosts: Vec<u32>,
     /// The sites of hosts and of nothing else.
     only_hosts: Range<u32>,
-    /// Whether no link is without delay.
-    pub(crate) all_delay: bool,
     /// The most links into a host, and the most that they carry, bit/s; `None` if packets may come to a host at any
     /// rate.
     into_host: Option<(u64, BitsPerSecond)>,
@@ -51,7 +49,6 @@ impl Sites {
             own: vec![0; ports],
             hosts: Vec::new(),
             only_hosts: 0..0,
-            all_delay: false,
             into_host: None,
         }
     }
@@ -104,7 +101,6 @@ impl Sites {
             own: network.ends.iter().map(|&[from, _]| site(from)).collect(),
             hosts: (0..topology.hosts()).map(|host| site(topology.addresses(host).start)).collect(),
             only_hosts: first..first + if are_apart { network.hosts } else { 0 },
-            all_delay: topology.configs.iter().all(|config| config.delay > 0),
             into_host: is_paced.then(|| into_host(topology)),
         }
     }
@@ -128,6 +124,11 @@ impl Sites {
     /// The least time that a packet takes from one site to another, ps.
     pub(crate) fn window(&self) -> Time {
         self.window
+    }
+
+    /// Whether all that arrives at hosts in a window is known when it begins: links delay it.
+    pub fn know_deliveries(&self) -> bool {
+        !self.only_hosts.is_empty()
     }
 
     /// The sites of hosts, to which no link without delay leads; empty if there is such a link.

@@ -4,7 +4,7 @@ mod rounds;
 
 use tresse_controllers::State;
 use tresse_fabric::{Deadlock, Histogram, PfcCounters, PortCounters};
-pub use tresse_sim::{FlowRecord, FlowSpec, Paths, Step};
+pub use tresse_sim::{Ahead, FlowRecord, FlowSpec, Paths};
 use tresse_sim::{Mechanisms, ObservedPacket, OpenedSubflow, World};
 use tresse_transport::Counters;
 use tresse_units::{BitsPerSecond, MICROSECOND, Time};
@@ -15,13 +15,18 @@ pub trait Network {
     fn now(&self) -> Time;
 
     /// Lets time pass until `until`, until a flow has finished, or for a while: `budget` packet-hops, or what the
-    /// network considers equally long. What happens between the hosts may be carried out later: see
-    /// [`Network::settle`].
-    fn advance(&mut self, until: Time, budget: u64) -> Step;
+    /// network considers equally long. What happens in it may be carried out later: see [`Network::settle`].
+    fn advance(&mut self, until: Time, budget: u64) -> Ahead;
 
-    /// Carries out all that has happened until now. To be called before a look at ports, at mechanisms or at
+    /// Carries out all that has happened until now. To be called before a look at flows, at ports, at mechanisms or at
     /// [`Network::hops`], and before links change.
     fn settle(&mut self) {}
+
+    /// The record of a flow that [`Ahead::Ended`] has named without one, if all has been carried out up to its end; in the
+    /// order of their ends.
+    fn take_record(&mut self) -> Option<FlowRecord> {
+        None
+    }
 
     /// Starts a connection, with its whole message.
     fn start(&mut self, spec: FlowSpec);
@@ -65,8 +70,8 @@ pub trait Network {
     /// Packet-hops until now.
     fn hops(&self) -> u64;
 
-    /// Packet-hops until now, at most, whether or not all has been carried out.
-    fn most_hops(&self) -> u64 {
+    /// Packet-hops until shortly before now: the same whenever what happens has been carried out.
+    fn steady_hops(&self) -> u64 {
         self.hops()
     }
 
@@ -155,12 +160,16 @@ impl Network for World {
         self.now()
     }
 
-    fn advance(&mut self, until: Time, budget: u64) -> Step {
-        self.advance_hosts(until, budget)
+    fn advance(&mut self, until: Time, budget: u64) -> Ahead {
+        self.advance_ahead(until, budget)
     }
 
     fn settle(&mut self) {
         self.settle();
+    }
+
+    fn take_record(&mut self) -> Option<FlowRecord> {
+        self.take_record()
     }
 
     fn start(&mut self, spec: FlowSpec) {
@@ -238,8 +247,8 @@ impl Network for World {
         self.hops()
     }
 
-    fn most_hops(&self) -> u64 {
-        self.most_hops()
+    fn steady_hops(&self) -> u64 {
+        self.steady_hops()
     }
 
     fn ports(&self) -> Vec<PortNow> {

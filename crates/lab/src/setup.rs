@@ -12,7 +12,7 @@ use tresse_fabric::{Cut, Fabric, Sites, Topology, Uncut};
 use tresse_path_manager::{By, Scope};
 use tresse_rounds::Rounds;
 use tresse_sim::{FlowSpec, Manager, Paths, Sprayed, World};
-use tresse_units::{Stream, Time};
+use tresse_units::Stream;
 use tresse_workload::{Action, Start};
 
 use crate::network::Network;
@@ -67,42 +67,16 @@ pub(crate) fn cut(case: &Case, threads: usize) -> Result<Cut, Undivided> {
     if case.setting.options.shares_buffers() {
         return Err(Undivided::Pools);
     }
-    if case.setting.options.has_cores() {
-        return Err(Undivided::Cores);
-    }
     if reads_hops(case) {
         return Err(Undivided::Telemetry);
     }
     // A switch chooses among its ports, or counts over all of them what came over a link.
     let whole_nodes = case.nodes().is_some() || case.setting.options.pauses();
-    let cut = Cut::new(&case.setting.fabric, threads, whole_nodes).map_err(Undivided::Network)?;
-    if ends_within(case, cut.lookahead()) > MOST_ENDS {
-        return Err(Undivided::Ends);
+    if !Sites::new(&case.setting.fabric, whole_nodes).know_deliveries() {
+        return Err(Undivided::AtOnce);
     }
+    let cut = Cut::new(&case.setting.fabric, threads, whole_nodes).map_err(Undivided::Network)?;
     Ok(cut)
-}
-
-/// In a window in which a message ends, hosts are gone through by one thread, and all that a flow costs when it begins and
-/// ends is one thread's too. With more ends in a window than this, two threads gain nothing: with 0.06 and 0.5 (web search
-/// at 60 % on 128 and on 1024 hosts) they are 1.27 and 1.19 times as fast as one, with 2.4 (a ring of 128 hosts with messages of
-/// 64 kB) as fast, and with 8 (messages of 6 kB on 1024 hosts) they take 1.2 times as long.
-const MOST_ENDS: f64 = 2.0;
-
-/// About how many messages end within a time: those that arrive as often as they do, others as often as the links of their
-/// hosts allow.
-fn ends_within(case: &Case, time: Time) -> f64 {
-    let fabric = &case.setting.fabric;
-    let hosts = fabric.hosts();
-    let from_host =
-        fabric.configs.iter().zip(&fabric.network.ends).filter(|(_, ends)| ends[0] < fabric.network.hosts);
-    let link = from_host.map(|(config, _)| config.rate).max().unwrap_or(0) as f64;
-    let a_second = |part: &Part| {
-        let pattern = &part.pattern;
-        let senders = pattern.flow_counts.at_once.min(hosts.into()) as f64;
-        let rate = pattern.offered.map_or(senders * link, |offered| offered.rate);
-        pattern.mean_bytes.map_or(0.0, |bytes| rate / (8.0 * bytes))
-    };
-    case.parts.iter().map(a_second).sum::<f64>() * tresse_units::seconds(time)
 }
 
 /// Why a case runs on one thread.
@@ -120,15 +94,12 @@ pub enum Undivided {
     /// What is written into packets is kept outside of them.
     #[error("its switches write into packets")]
     Telemetry,
-    /// It is not known how many packets a host may receive within the lookahead.
-    #[error("its hosts' cores take packets in bursts")]
-    Cores,
     /// Ports of several parts may share one.
     #[error("its ports share buffers")]
     Pools,
-    /// The end of a message may start others at once.
-    #[error("a message ends in too many of its windows of time")]
-    Ends,
+    /// What happens at a host in a window of time is not known before.
+    #[error("a link of a host has no delay")]
+    AtOnce,
     /// A controller or balancer from a user's file runs in a separate process, which has one thread.
     #[error("its controller or balancer is a user's file")]
     Apart,

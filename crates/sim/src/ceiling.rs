@@ -48,7 +48,7 @@ pub fn run(
     let mut start = 0;
     while start <= duration {
         let end = fabric.turn_end(start).min(duration);
-        fabric.open_window(end, iter::empty());
+        fabric.open_window(end, None, iter::empty());
         while let Some(happening) = fabric.next_of_site(&()) {
             let Happening::Arrival(Arrival::Delivered(packet)) = happening else { continue };
             let Bare { source, ack } = packet.payload;

@@ -1,16 +1,16 @@
 //! Threads that go through the parts of a world side by side, for as long as the world lasts.
 //!
-//! A turn is a window, or a piece of one. Between two turns all parts are with the caller. What
-//! goes from part to part in one turn is taken in at the beginning of the next.
+//! A turn is a window. Between two turns all parts are with the caller. What goes from part to part in one turn is taken
+//! in at the beginning of the next.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use tresse_fabric::Cut;
 use tresse_units::{NEVER, Time};
 
-use crate::part::{Part, Parts, Post, Turn};
+use crate::part::{Part, Parts, Post};
 
 /// How often a thread checks for its turn before it yields its core.
 const SPINS: u32 = 1 << 12;
@@ -34,8 +34,6 @@ struct Shared {
     turn: AtomicU32,
     /// Its end.
     end: AtomicU64,
-    /// What to do until then.
-    work: AtomicU8,
     /// Whether there are no more turns.
     is_over: AtomicBool,
     /// Threads that have finished this turn.
@@ -45,33 +43,6 @@ struct Shared {
     outlooks: Vec<PartOutlook>,
     /// The messages from each part to each other one, for odd and for even turns.
     posts: [Vec<Mutex<Post>>; 2],
-}
-
-/// What a part does in a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Work {
-    /// A window in which no message ends.
-    Window,
-    /// Hosts lead, and no message ends.
-    Hosts,
-    /// The rest of a window in which hosts have led.
-    Rest,
-}
-
-impl Work {
-    const ALL: [Self; 3] = [Self::Window, Self::Hosts, Self::Rest];
-
-    /// Does it, until `end`.
-    pub fn be_done(self, part: &mut Part, end: Time) {
-        match self {
-            Self::Window => part.run(end),
-            Self::Hosts => {
-                let turn = part.advance_by_time(end, u64::MAX);
-                assert_eq!(turn, Turn::Reached, "no message ends until then");
-            }
-            Self::Rest => part.follow_to_end(end),
-        }
-    }
 }
 
 /// What belongs to a thread.
@@ -89,7 +60,7 @@ struct PartOutlook {
     /// The first event here, or on its way from here.
     next: AtomicU64,
     hops: AtomicU64,
-    /// See [`window_of_end`].
+    /// The last instant of its next window if a message ends in it, else 0; [`NEVER`] if that is not known.
     end: AtomicU64,
 }
 
@@ -99,31 +70,14 @@ pub(crate) struct Outlook {
     /// No event comes earlier.
     pub next: Time,
     pub hops: u64,
-    /// The window in which a message may end first, by its end; [`NEVER`] if one may end in any window, 0 if in none that is
-    /// known.
+    /// The window in which a message ends first, by its end; 0 if none does, [`NEVER`] if that is not known.
     end: Time,
 }
 
 impl Outlook {
-    /// Whether a message may end in the next window, whose end this is.
-    pub fn may_end_by(&self, end: Time) -> bool {
-        [end, NEVER].contains(&self.end)
-    }
-}
-
-/// The last instant of the part's next window if a message may end in it, else 0; [`NEVER`] if one may end in any window.
-/// What arrives at a part's hosts in a window is there when the window before it is over, unless it comes straight from
-/// another part.
-fn window_of_end(part: &Part, cut: &Cut) -> Time {
-    let next = part.earliest();
-    if part.near == 0 || next == NEVER {
-        0
-    } else if cut.ends_at_hosts() {
-        NEVER
-    } else if part.may_end(next) {
-        part.fabric.window_end(next)
-    } else {
-        0
+    /// Whether a message ends in the next window, whose end this is; `None` if that is not known.
+    pub fn ends_by(&self, end: Time) -> Option<bool> {
+        (self.end != NEVER).then_some(self.end == end)
     }
 }
 
@@ -138,7 +92,6 @@ impl Crew {
             cut,
             turn: AtomicU32::new(0),
             end: AtomicU64::new(0),
-            work: AtomicU8::new(0),
             is_over: AtomicBool::new(false),
             finished: AtomicU32::new(0),
             desks: (0..others).map(|_| Desk::default()).collect(),
@@ -152,14 +105,13 @@ impl Crew {
         Self { threads: (0..others).map(start).collect(), shared, each }
     }
 
-    /// All parts do this work, until `end`.
-    pub fn turn(&mut self, parts: &mut Parts, end: Time, work: Work) {
+    /// All parts go through a window, until `end`.
+    pub fn turn(&mut self, parts: &mut Parts, end: Time) {
         let shared = &*self.shared;
         for (desk, own) in shared.desks.iter().enumerate().rev() {
             lock(&own.parts).extend(parts.drain(self.each * (desk + 1)..));
         }
         shared.end.store(end, Ordering::Relaxed);
-        shared.work.store(work as u8, Ordering::Relaxed);
         shared.finished.store(0, Ordering::Relaxed);
         let turn = shared.turn.fetch_add(1, Ordering::SeqCst).wrapping_add(1);
         for (desk, thread) in shared.desks.iter().zip(&self.threads) {
@@ -181,8 +133,8 @@ impl Crew {
     }
 
     /// Takes note of parts that have gone on without a turn.
-    pub fn look_at(&self, parts: &[Box<Part>]) {
-        parts.iter().for_each(|part| self.shared.publish(part, NEVER));
+    pub fn look_at(&self, parts: &mut [Box<Part>]) {
+        parts.iter_mut().for_each(|part| self.shared.publish(part, NEVER));
     }
 
     /// What is known of all parts.
@@ -191,8 +143,9 @@ impl Crew {
             self.shared.outlooks.iter().map(move |own| value(own).load(Ordering::Relaxed))
         };
         let next = all(|own| &own.next).min().unwrap_or(NEVER);
-        let end = all(|own| &own.end).filter(|&end| end > 0).min().unwrap_or(0);
-        Outlook { next, hops: all(|own| &own.hops).sum(), end }
+        let is_unknown = all(|own| &own.end).any(|end| end == NEVER);
+        let first = all(|own| &own.end).filter(|&end| end > 0).min().unwrap_or(0);
+        Outlook { next, hops: all(|own| &own.hops).sum(), end: if is_unknown { NEVER } else { first } }
     }
 }
 
@@ -208,11 +161,16 @@ impl Drop for Crew {
 }
 
 impl Shared {
-    fn publish(&self, part: &Part, posted: Time) {
+    /// What arrives at a part's hosts in a window is there when the window before it is over, unless it comes straight from
+    /// another part.
+    fn publish(&self, part: &mut Part, posted: Time) {
         let outlook = &self.outlooks[part.own];
-        outlook.next.store(part.earliest().min(posted), Ordering::Relaxed);
+        let next = part.earliest();
+        let is_unknown = part.foresight.near > 0 && self.cut.ends_at_hosts();
+        let end = if is_unknown { NEVER } else { part.foresee_own().unwrap_or(0) };
+        outlook.next.store(next.min(posted), Ordering::Relaxed);
         outlook.hops.store(part.fabric.hops(), Ordering::Relaxed);
-        outlook.end.store(window_of_end(part, &self.cut), Ordering::Relaxed);
+        outlook.end.store(end, Ordering::Relaxed);
     }
 
     /// The data that goes from one part to another at the end of a turn.
@@ -235,10 +193,9 @@ impl Shared {
     /// A turn of some parts.
     fn go_through(&self, parts: &mut [Box<Part>], turn: u32) {
         let end = self.end.load(Ordering::Relaxed);
-        let work = Work::ALL[usize::from(self.work.load(Ordering::Relaxed))];
         for part in parts {
             self.take_in(part, turn.wrapping_sub(1));
-            work.be_done(part, end);
+            part.run(end, None);
             let mut first = NEVER;
             for to in self.others(part.own) {
                 self.with_post(turn, [part.own, to], |post| {

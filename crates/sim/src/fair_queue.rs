@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use tresse_fabric::{Fabric, FirstHop, Header, Ties, Timer, Timers};
+use tresse_fabric::{Fabric, FirstHop, Header, Rank, Ties, Timer, Timers};
 use tresse_transport::Wire;
 use tresse_units::Time;
 
@@ -203,6 +203,7 @@ impl Part {
             return self.fair_queues.timers.set(place as u32, name, time);
         }
         let (rank, site) = (self.fabric.ties().timer(time, name), self.fabric.site_of_port(port));
+        let rank = Rank::Timer(rank);
         self.fabric.push_timer(Timer { time, rank, number: FAIR | place as u32, site });
     }
 

@@ -68,7 +68,10 @@ impl Sending {
     /// When to call the path manager; it uses the timer of subflow 0.
     #[inline]
     pub fn managers_deadline(&self, subflow: u32) -> Time {
-        if subflow == 0 && self.duties.has(Duties::MANAGE) { self.managed.manager.deadline() } else { NEVER }
+        if subflow > 0 || !self.duties.has(Duties::MANAGE) {
+            return NEVER;
+        }
+        self.managed.manager.as_ref().map_or(NEVER, |(manager, _)| manager.deadline())
     }
 }
 
@@ -116,8 +119,8 @@ impl Duties {
 /// Rarely used data.
 #[derive(Debug)]
 pub(crate) struct Managed {
-    pub manager: Box<dyn PathManager>,
-    pub memory: MemoryId,
+    /// Once it has been launched: its path manager, and what that remembers.
+    pub manager: Option<(Box<dyn PathManager>, MemoryId)>,
     pub paths: Paths,
     /// How it will be sprayed, until its subflow is open; and the random stream of its balancer's picks.
     pub sprayed: Option<(Sprayed, u64)>,
@@ -158,6 +161,8 @@ pub(crate) struct Receiving {
     pub in_fabric: i64,
     /// The slot of the other half, in its part.
     pub peer: u32,
+    /// The part of the other half.
+    pub peer_part: u8,
     /// As [`Sending::is_open`].
     pub is_open: bool,
     pub class: u8,
@@ -187,14 +192,24 @@ impl Receiving {
         self.receiver.for_each_line(subflow, prefetch_line);
     }
 
-    /// Whether the message may be complete with `more` segments.
-    pub fn may_end_with(&self, more: u32) -> bool {
-        self.is_open && self.receiver.messages().is_some_and(|messages| messages.may_end_with(more.into()))
+    /// The application takes the messages that have arrived, of a connection that stays: how many.
+    pub fn take_messages(&mut self) -> u32 {
+        let mut taken = 0;
+        while self.receiver.complete()
+            && let Some(messages) = self.receiver.messages_mut()
+        {
+            messages.take_message();
+            taken += 1;
+        }
+        taken
     }
 
     /// Checks whether a window may bring what is missing of the message. `near` is how many there are in the part.
+    #[inline]
     pub fn look(&mut self, near: &mut u32) {
-        let is_near = self.may_end_with(self.within_reach);
+        let more = self.within_reach.into();
+        let may_end = || self.receiver.messages().is_some_and(|messages| messages.may_end_with(more));
+        let is_near = more > 0 && self.is_open && may_end();
         if is_near != std::mem::replace(&mut self.is_near, is_near) {
             *near = if is_near { *near + 1 } else { *near - 1 };
         }

@@ -8,8 +8,10 @@
 
 pub mod ceiling;
 mod crew;
+mod deeds;
 mod fair_queue;
 mod flow;
+mod foresight;
 mod lifecycle;
 mod messages;
 mod part;
@@ -25,4 +27,4 @@ mod world;
 
 pub use recorder::{ObservedPacket, OpenedSubflow, Recording};
 pub use spec::{FlowRecord, FlowSpec, Manager, Paths, Sprayed};
-pub use world::{Mechanisms, Packets, Step, World};
+pub use world::{Ahead, Mechanisms, Packets, Step, World};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use tresse_fabric::Ecn;
 use tresse_path_manager::PathChoice;
 use tresse_transport::{Counters, Incoming, Receiver, Sender, Wire, datagram};
+use tresse_units::NEVER;
 
-use crate::flow::{Receiving, SUBFLOW_BITS, Sending, Way};
+use crate::flow::{Message, Receiving, SUBFLOW_BITS, Sending, Way};
 use crate::part::{DELAYED_ACK, Part, RETRANSMISSION};
 use crate::sending::timer;
 use crate::spec::{FlowRecord, FlowSpec, Paths};
@@ -22,6 +23,7 @@ impl World {
     /// If there is none with this name, if it has finished, or if an earlier message of the same connection has
     /// not.
     pub fn stop(&mut self, id: u64) -> FlowRecord {
+        self.settle_for_caller();
         let halves = *self.halves.get(&id).expect("a flow that was started");
         let half = self.sending(halves);
         assert!(half.is_open, "a flow that has not finished");
@@ -32,10 +34,16 @@ impl World {
                     Some(id),
                     "the first message that is on its way"
                 );
-                self.end_message(halves)
+                self.give_up_message(halves)
             }
-            None => self.finish(halves),
+            None => self.give_up(halves),
         }
+    }
+
+    /// All is carried out until now, and the caller does something at once.
+    fn settle_for_caller(&mut self) {
+        self.settle();
+        self.come_to_now();
     }
 
     /// Like [`World::start`], but the application has not written anything yet: see [`World::write`].
@@ -43,10 +51,10 @@ impl World {
     /// # Panics
     /// As there.
     pub fn start_unwritten(&mut self, spec: FlowSpec) {
-        let halves = self.open(spec);
-        let (part, slot) = halves.sending;
+        let opened = self.open(spec);
+        let (part, slot) = opened.0.sending;
         self.parts[part].sendings[slot as usize].sender.write(0);
-        self.launch(halves);
+        self.launch(opened);
     }
 
     /// Payload of a connection that was delivered in order, bytes; 0 if there is no connection with this name.
@@ -71,6 +79,7 @@ impl World {
     /// # Panics
     /// If there is none of this name.
     pub fn write(&mut self, id: u64, bytes: u64) {
+        self.settle_for_caller();
         let (part, slot) = self.halves.get(&id).expect("a flow that was started").sending;
         let half = &mut self.parts[part].sendings[slot as usize];
         if half.is_open {
@@ -82,6 +91,7 @@ impl World {
     /// Applies an agent's action to a subflow: see [`Sender::steer`]. Nothing happens if the connection has
     /// finished.
     pub fn steer(&mut self, id: u64, subflow: usize, cwnd: Option<u32>, word: u64) {
+        self.settle_for_caller();
         let Some(halves) = self.halves.get(&id) else { return };
         let (part, slot) = halves.sending;
         let half = &mut self.parts[part].sendings[slot as usize];
@@ -95,6 +105,7 @@ impl World {
     /// stopped. The controller and the transport of `spec` are not used, except for the size of the headers. It
     /// takes the first path.
     pub fn start_datagrams(&mut self, spec: FlowSpec) {
+        self.settle_for_caller();
         let config = self.share(&spec.config);
         let sender = Sender::Datagrams(datagram::Sender::new(Arc::clone(&config)));
         let receiver = Receiver::Datagrams(datagram::Receiver::new(config));
@@ -102,15 +113,17 @@ impl World {
             Paths::Fixed(_) => PathChoice::Addresses { local: 0, remote: 0 },
             Paths::Forwarded { .. } => PathChoice::Port(0),
         };
-        let halves = self.join(spec, sender, receiver);
+        let (halves, unopened) = self.join(spec, sender, receiver);
         let (part, slot) = halves.sending;
         let part = &mut self.parts[part];
+        part.give_manager(slot, &unopened);
         let half = &mut part.sendings[slot as usize];
         let way = Way::new(&mut part.fabric, &half.managed.paths, choice);
         let back = way.back();
         half.ways.push(way);
         let (part, slot) = halves.receiving;
         self.parts[part].receivings[slot as usize].ways.push(back);
+        self.exchange();
         self.live += 1;
     }
 
@@ -119,22 +132,19 @@ impl World {
     /// # Panics
     /// If there is no such flow.
     pub fn send_datagram(&mut self, id: u64, payload: u32) {
+        self.settle_for_caller();
         let (part, slot) = self.halves.get(&id).expect("a flow that was started").sending;
         self.parts[part].send_datagram(slot, payload);
+        self.exchange();
     }
 
-    pub(crate) fn finish(&mut self, halves: Halves) -> FlowRecord {
-        let end = self.now();
+    /// A connection or a flow of datagrams is stopped.
+    fn give_up(&mut self, halves: Halves) -> FlowRecord {
         self.live -= 1;
         let (part, slot) = halves.receiving;
         let part = &mut self.parts[part];
-        let half = &mut part.receivings[slot as usize];
-        half.is_open = false;
-        part.near -= u32::from(std::mem::take(&mut half.is_near));
-        for i in 0..half.ways.len() as u32 {
-            part.timers.clear(timer(slot, half.id, i, DELAYED_ACK).0);
-        }
-        let complete = half.receiver.complete();
+        let half = &part.receivings[slot as usize];
+        let (complete, is_message) = (half.receiver.complete(), half.receiver.messages().is_some());
         let arrived = match &half.receiver {
             Receiver::Datagrams(receiver) => receiver.received(),
             Receiver::Tcp(_) | Receiver::Sprayed(_) => {
@@ -142,46 +152,43 @@ impl World {
                 u64::from(segments) * u64::from(half.receiver.config().mss)
             }
         };
+        part.close_receiving(slot);
+        let record = self.end_sending(halves);
+        // The last segment may be shorter.
+        let bytes = if is_message { arrived.min(record.bytes) } else { arrived };
+        FlowRecord { bytes: if complete && is_message { record.bytes } else { bytes }, complete, ..record }
+    }
 
-        let (part, slot) = halves.sending;
-        let part = &mut self.parts[part];
-        let half = &mut part.sendings[slot as usize];
-        half.is_open = false;
-        let mut total = Counters::default();
-        for i in 0..half.ways.len() {
-            total += half.sender.counters(i);
-            part.timers.clear(timer(slot, half.id, i as u32, RETRANSMISSION).0);
-        }
-        let record = FlowRecord {
-            id: half.id,
-            bytes: match half.sender {
-                Sender::Datagrams(_) => arrived,
-                _ if complete => half.bytes,
-                // The last segment may be shorter.
-                Sender::Tcp(_) | Sender::Sprayed(_) => arrived.min(half.bytes),
-            },
-            complete,
-            start: half.start,
-            end,
-            opened: half.ways.len() as u32,
-            closed: half.managed.closed,
-            counters: total,
-        };
-        part.release_if_empty(slot);
-        if self.windows.is_some() {
-            self.closing.push(halves);
-        }
+    /// A message has arrived now, in a world that goes event by event.
+    pub(crate) fn end_now(&mut self, halves: Halves) -> FlowRecord {
+        self.live -= 1;
+        let record = self.end_sending(halves);
+        self.forget_message_before(record.id, halves);
         record
     }
 
-    /// Frees the slots of connections that have finished and have no packet in the fabric. Nothing may be on its
-    /// way between the parts. Looks at them once they have become twice as many: a packet stays for a round-trip time, in
+    fn end_sending(&mut self, halves: Halves) -> FlowRecord {
+        let (part, slot) = halves.sending;
+        let record = self.parts[part].end_sending(slot);
+        self.note_closing(halves);
+        record
+    }
+
+    /// A message has ended, and with it its connection, unless that stays: its slots will be freed.
+    pub(crate) fn note_closing(&mut self, halves: Halves) {
+        if self.cutting.is_some() && !self.receiving(halves).stays {
+            self.closing.push(halves);
+        }
+    }
+
+    /// Frees the slots of connections that have finished and have no packet in the fabric. Looks at them once they have become twice as many: a packet stays for a round-trip time, in
     /// which many others may finish.
     pub(crate) fn release_closed(&mut self) {
         const FEW: usize = 16;
         if self.closing.len() < 2 * self.kept_closing + FEW {
             return;
         }
+        self.deliver();
         let mut closing = std::mem::take(&mut self.closing);
         closing.retain(|&halves| {
             let packets = self.sending(halves).in_fabric + self.receiving(halves).in_fabric;
@@ -205,6 +212,48 @@ impl World {
 }
 
 impl Part {
+    /// A half hears nothing more: its message has arrived, or it is given up.
+    pub fn close_receiving(&mut self, slot: u32) {
+        let half = &mut self.receivings[slot as usize];
+        half.is_open = false;
+        self.foresight.near -= u32::from(std::mem::take(&mut half.is_near));
+        for (i, way) in (0..).zip(&mut half.ways) {
+            way.armed = NEVER;
+            self.timers.clear(timer(slot, half.id, i, DELAYED_ACK).0);
+        }
+    }
+
+    /// The message of a half has arrived now at the other end, the first one of a connection that stays; any other stops.
+    pub fn end_sending(&mut self, slot: u32) -> FlowRecord {
+        let end = self.fabric.now();
+        let half = &mut self.sendings[slot as usize];
+        let mut counters = Counters::default();
+        (0..half.ways.len()).for_each(|i| counters += half.sender.counters(i));
+        let record = FlowRecord {
+            id: half.id,
+            bytes: half.bytes,
+            complete: true,
+            start: half.start,
+            end,
+            opened: half.ways.len() as u32,
+            closed: half.managed.closed,
+            counters,
+        };
+        if let Some(messages) = &mut half.managed.messages {
+            let message = messages.queue.pop_front().expect("a message that is on its way");
+            let counters = counters - std::mem::replace(&mut messages.counted, counters);
+            let Message { id, bytes, start } = message;
+            return FlowRecord { id, bytes, start, counters, ..record };
+        }
+        half.is_open = false;
+        for (i, way) in (0..).zip(&mut half.ways) {
+            way.armed = NEVER;
+            self.timers.clear(timer(slot, half.id, i, RETRANSMISSION).0);
+        }
+        self.release_if_empty(slot);
+        record
+    }
+
     fn send_datagram(&mut self, slot: u32, payload: u32) {
         let half = &mut self.sendings[slot as usize];
         let Sender::Datagrams(sender) = &mut half.sender else { panic!("a flow of datagrams") };

@@ -5,8 +5,10 @@ use tresse_path_manager::Memories;
 use tresse_transport::{Body, Receiver, Wire};
 use tresse_units::{NEVER, Time};
 
+use crate::deeds::Deeds;
 use crate::fair_queue::FairQueues;
 use crate::flow::{Duties, Receiving, SUBFLOW, SUBFLOW_BITS, Sending, WayBack};
+use crate::foresight::Foresight;
 use crate::path_management::SentPackets;
 use crate::recorder::Recorder;
 use crate::world::{Mechanisms, Packets};
@@ -33,11 +35,11 @@ pub(crate) struct Post {
     pub notes: Vec<Note>,
 }
 
-/// Why [`Part::advance`] returned.
+/// Why [`Part::advance_by_time`] returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// The message of the receiving half in this slot is complete.
-    Complete(u32),
+    /// As many messages of the receiving half in this slot have arrived.
+    Complete(u32, u32),
     /// The budget is used up.
     Budget,
     /// The requested time is reached, or nothing will ever happen again.
@@ -46,17 +48,6 @@ pub(crate) enum Turn {
 
 /// The parts of a world. A part stays where it is when a thread gets it for a while.
 pub(crate) type Parts = Vec<Box<Part>>;
-
-/// What is open of a window, and until when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Open {
-    /// It is not, or in the order of time.
-    Nothing,
-    /// It is being gone through site by site.
-    Sites(Time),
-    /// Hosts lead. The switches are where the window was opened, or where somebody looked at them.
-    Hosts(Time),
-}
 
 /// A part of the world. Two threads must not write to one cache line.
 #[derive(Debug)]
@@ -79,9 +70,8 @@ pub(crate) struct Part {
     /// The RTT of every ACK, by group of connections; empty if RTTs are not recorded.
     pub rtts: Vec<Histogram>,
     pub recorder: Recorder,
-    /// Messages of which so little is missing that a window may bring it.
-    pub near: u32,
-    pub open: Open,
+    pub foresight: Foresight,
+    pub deeds: Deeds,
     /// Whether it is the whole world: slots are then freed as soon as possible.
     pub is_whole: bool,
     /// By part, the notes to send there.
@@ -106,16 +96,17 @@ impl Part {
             delivered_bytes: 0,
             rtts: Vec::new(),
             recorder: Recorder::default(),
-            near: 0,
-            open: Open::Nothing,
+            foresight: Foresight::default(),
+            deeds: Deeds::default(),
             is_whole: parts == 1,
             notes: (0..parts).map(|_| Vec::new()).collect(),
         }
     }
 
-    /// Handles a packet at its end; returns the slot of a receiving half whose message is now complete.
+    /// Handles a packet at its end. If that completes messages, it returns the slot of their receiving half, and how many
+    /// they are.
     #[inline]
-    pub fn handle_arrival(&mut self, arrival: &Arrival<Wire>) -> Option<u32> {
+    pub fn handle_arrival(&mut self, arrival: &Arrival<Wire>) -> Option<(u32, u32)> {
         match arrival {
             Arrival::Delivered(packet) if packet.payload.body.is_ack() => {
                 self.handle_ack(packet);
@@ -159,7 +150,7 @@ impl Part {
     }
 
     #[inline]
-    fn handle_data(&mut self, packet: &Packet<Wire>) -> Option<u32> {
+    fn handle_data(&mut self, packet: &Packet<Wire>) -> Option<(u32, u32)> {
         self.packets.delivered += 1;
         let wire = &packet.payload;
         let (slot, i) = (wire.subflow >> SUBFLOW_BITS, wire.subflow & SUBFLOW);
@@ -193,19 +184,20 @@ impl Part {
         }
         self.delivered_bytes += u64::from(packet.header.bytes) - u64::from(half.receiver.config().header);
         let acks = half.receiver.handle_data(now, i as usize, wire, packet.header.ecn == Ecn::Ce);
-        let complete = half.receiver.complete().then_some(slot);
-        if complete.is_some() && !half.stays {
-            return complete;
+        let is_complete = half.receiver.complete();
+        if is_complete && !half.stays {
+            self.close_receiving(slot);
+            self.release_if_empty(peer);
+            return Some((slot, 1));
         }
-        if half.within_reach > 0 {
-            half.look(&mut self.near);
-        }
+        let complete = if is_complete { half.take_messages() } else { 0 };
+        half.look(&mut self.foresight.near);
         for ack in acks.into_iter().flatten() {
             self.fabric.echo_hops();
             self.send_ack(slot, i, ack);
         }
         self.arm_receiver(slot, i);
-        complete
+        is_complete.then_some((slot, complete))
     }
 
     /// The rest of a trimmed packet has arrived.

@@ -12,8 +12,8 @@ use tresse_units::{BitsPerSecond, Time};
 
 use crate::flow::{Duties, SUBFLOW, Way};
 use crate::part::{Note, Part};
-use crate::spec::{Paths, Sprayed};
-use crate::world::World;
+use crate::spec::{Manager, Paths, Sprayed};
+use crate::world::{Mechanisms, World};
 
 /// The data sent since the path manager was last notified, by subflow; few are in use at a time.
 #[derive(Debug, Default)]
@@ -36,6 +36,16 @@ impl SentPackets {
     }
 }
 
+/// What a connection's path manager is opened with.
+#[derive(Debug)]
+pub(crate) struct Unopened {
+    pub manager: Manager,
+    /// Its hosts, from and to.
+    pub hosts: [u32; 2],
+    /// See [`FlowSpec::stream`](crate::FlowSpec::stream).
+    pub stream: u64,
+}
+
 impl Part {
     /// Notifies the path manager of the connection in `slot` and carries out its requests. Returns whether it made
     /// any. The connection may then have something to transmit, which also arms the timers.
@@ -45,14 +55,38 @@ impl Part {
         tell: impl FnOnce(&mut dyn PathManager, Time, &mut Memory),
     ) -> bool {
         let now = self.fabric.now();
-        let managed = &mut self.sendings[slot as usize].managed;
-        tell(&mut *managed.manager, now, &mut self.memories[managed.memory]);
+        let (manager, memory) = self.manager(slot);
+        tell(manager, now, memory);
         let mut acted = false;
-        while let Some(action) = self.sendings[slot as usize].managed.manager.poll_action() {
+        while let Some(action) = self.manager(slot).0.poll_action() {
             self.act(slot, action);
             acted = true;
         }
         acted
+    }
+
+    /// The path manager of a connection that was launched, and what it remembers.
+    fn manager(&mut self, slot: u32) -> (&mut dyn PathManager, &mut Memory) {
+        let own = self.sendings[slot as usize].managed.manager.as_mut();
+        let (manager, memory) = own.expect("a connection that was launched");
+        (&mut **manager, &mut self.memories[*memory])
+    }
+
+    /// A connection gets its path manager.
+    pub(crate) fn give_manager(&mut self, slot: u32, unopened: &Unopened) {
+        let Unopened { manager, hosts, stream } = unopened;
+        let half = &mut self.sendings[slot as usize];
+        let memory = self.memories.id(manager.memory(*hosts, half.managed.paths.count()));
+        let opening = half.managed.paths.opening(self.fabric.now(), *stream);
+        let manager = manager.open(&opening, &mut self.memories[memory]);
+        half.duties.set(Duties::MANAGE, manager.observes());
+        self.mechanisms = self.mechanisms
+            + Mechanisms {
+                share_moves: None,
+                path_shifts: manager.shifts().then_some(0),
+                tuned_flows: manager.limits().map(u64::from),
+            };
+        half.managed.manager = Some((manager, memory));
     }
 
     fn act(&mut self, slot: u32, action: Action) {
@@ -81,7 +115,7 @@ impl Part {
                     (Sender::Sprayed(_) | Sender::Datagrams(_), _) => panic!("there is one subflow"),
                 }
                 if half.duties.has(Duties::RECORD) {
-                    self.recorder.open(half.id, subflow as u32, choice);
+                    self.recorder.open(self.fabric.now(), half.id, subflow as u32, choice);
                 }
                 let is_open = half.sender.is_open(subflow);
                 self.tell(to, opened);
@@ -94,8 +128,10 @@ impl Part {
                 half.managed.closed |= 1 << subflow;
             }
             Action::SetPriority { subflow, priority } => {
-                if let Some(shifts) = &mut self.mechanisms.path_shifts {
-                    *shifts += u64::from(half.managed.manager.shifts() && priority != Priority::Normal);
+                if let (Some(shifts), Some((manager, _))) =
+                    (&mut self.mechanisms.path_shifts, &half.managed.manager)
+                {
+                    *shifts += u64::from(manager.shifts() && priority != Priority::Normal);
                 }
                 half.subflows().set_takes_data(subflow, priority == Priority::Normal);
             }

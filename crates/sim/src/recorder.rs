@@ -20,8 +20,8 @@ pub struct Recording {
     pub from: Time,
     /// Before this time, ps.
     pub to: Time,
-    /// The first ones; and then those of the same instant as the last, of which at least one shows that some are
-    /// missing. So it does not depend on the order of an instant which are among the first.
+    /// At least the first ones, and one more, which shows that some are missing: others of the same instant or window of
+    /// time too, so that it does not depend on the order in which time goes by which are among the first.
     pub limit: u64,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Recorder {
     what: Option<Arc<Recording>>,
     seen: Vec<ObservedPacket>,
     opened: Vec<OpenedSubflow>,
-    /// How many were recorded, including those already taken; and when the last one was.
+    /// How many were recorded, including those already taken; and up to when all are, whatever the limit.
     count: u64,
     last: Time,
     /// Whether the last sent packet was recorded.
@@ -85,11 +85,6 @@ struct PacketSource<'a> {
 }
 
 impl Recorder {
-    /// Whether packets are recorded.
-    pub fn is_on(&self) -> bool {
-        self.what.is_some()
-    }
-
     /// A sender sends a packet of `bytes`.
     #[cold]
     pub fn sent_by_sender(&mut self, now: Time, half: &Sending, bytes: u32, ecn: Ecn, wire: &Wire) {
@@ -129,8 +124,8 @@ impl Recorder {
 
     /// A connection opens a subflow.
     #[cold]
-    pub fn open(&mut self, connection: u64, subflow: u32, choice: PathChoice) {
-        if self.is_full() {
+    pub fn open(&mut self, now: Time, connection: u64, subflow: u32, choice: PathChoice) {
+        if self.is_over(now) {
             return;
         }
         let addresses = match choice {
@@ -156,11 +151,11 @@ impl Recorder {
         wire: &Wire,
     ) -> bool {
         let Some(what) = &self.what else { return false };
-        if (self.is_full() && time > self.last) || !(what.from..what.to).contains(&time) {
+        if self.is_over(time) || !(what.from..what.to).contains(&time) {
             return false;
         }
         self.count += 1;
-        self.last = time;
+        self.last = self.last.max(time);
         let payload = match wire.body {
             Body::Segment(_) | Body::Sprayed(_) | Body::Datagram => bytes.saturating_sub(known.config.header),
             Body::Ack(_) | Body::Answer(_) | Body::Handshake(..) => 0,
@@ -181,8 +176,16 @@ impl Recorder {
         true
     }
 
-    fn is_full(&self) -> bool {
-        self.what.as_ref().is_none_or(|what| self.count > what.limit)
+    /// What happens until then is recorded host by host: which packets are the first is not known before.
+    pub fn keep_until(&mut self, time: Time) {
+        if !self.is_over(time) {
+            self.last = time;
+        }
+    }
+
+    /// Whether there are enough packets, and none of this time is needed.
+    fn is_over(&self, time: Time) -> bool {
+        self.what.as_ref().is_none_or(|what| self.count > what.limit && time > self.last)
     }
 }
 
@@ -222,6 +225,7 @@ impl World {
         for part in &mut self.parts {
             let recorder = &mut part.recorder;
             opened.append(&mut recorder.opened);
+            recorder.seen.sort_by_key(|seen| (seen.time, seen.host));
             let end = recorder.seen.partition_point(|seen| seen.time < until);
             seen.extend(recorder.seen.drain(..end));
         }

@@ -1,21 +1,13 @@
-//! How time passes in a part: turn by turn, a turn being a window or what is left of it.
-//!
-//! Where no message ends and no flow starts, the sites are gone through one after the other. The end of a message has an
-//! effect at other hosts at once: its sender stops, and flows start. But it has none in a switch before the window is over.
-//! So hosts lead otherwise: they are gone through in the order of time, at one time packets first, and the switches follow,
-//! one after the other, when the window ends or somebody looks at them.
+//! How time passes in a part: window by window, and within a window site by site. Where that is impossible, because a
+//! host may hear of something at once, in the order of time.
 
-use tresse_fabric::{Ends, Happening, Timer};
+use tresse_fabric::{AFTER_PACKETS, Ends, Happening, Rank, Timer};
 use tresse_transport::Wire;
 use tresse_units::{NEVER, Time};
 
 use crate::fair_queue::FAIR;
 use crate::flow::{Receiving, SUBFLOW, SUBFLOW_BITS, Sending};
-use crate::part::{Open, Part, RETRANSMISSION, Turn};
-
-/// With more messages near their end than this, it is not looked at which packets arrive: a window in which none ends is
-/// rare then, and the look takes longer than such windows save. The results are the same.
-const MOST_NEAR: u32 = 16;
+use crate::part::{Part, RETRANSMISSION, Turn};
 
 /// The halves of connections, where packets end, for prefetching.
 pub(crate) struct PacketEnds<'a> {
@@ -44,129 +36,70 @@ impl Ends<Wire> for PacketEnds<'_> {
 }
 
 impl Part {
-    /// Advances time until a message is complete, `until` is reached, or at least `budget` packets were handled.
-    pub fn advance(&mut self, until: Time, budget: u64) -> Turn {
-        let handled = |own: &Self| own.packets.delivered + own.packets.dropped;
-        let last = handled(self).saturating_add(budget);
-        let goes_by_sites = self.goes_by_sites();
-        while let Some(lost) = self.fabric.take_spilt() {
-            self.handle_arrival(&lost);
-        }
-        while handled(self) < last {
-            if let Open::Hosts(end) = self.open {
-                match self.advance_by_time(end.min(until), last - handled(self)) {
-                    Turn::Reached if until < end => return Turn::Reached,
-                    Turn::Reached => self.follow_to_end(end),
-                    turn @ (Turn::Complete(_) | Turn::Budget) => return turn,
-                }
-                continue;
-            }
-            let next = self.earliest();
-            if next > until || next == NEVER {
-                if until != NEVER {
-                    self.fabric.set_now(until);
-                }
-                return Turn::Reached;
-            }
-            if !goes_by_sites {
-                return self.advance_by_time(until, last - handled(self));
-            }
-            let end = self.fabric.turn_end(next);
-            if end <= until && !self.may_end(next) {
-                self.advance_to_turn_end(end);
-            } else if self.fabric.hosts_can_lead() {
-                self.lead_to(end);
-            } else {
-                match self.advance_by_time(end.min(until), last - handled(self)) {
-                    Turn::Reached => {}
-                    turn @ (Turn::Complete(_) | Turn::Budget) => return turn,
-                }
-            }
-        }
-        Turn::Budget
-    }
-
-    /// Hosts lead from now on, to `end`, the end of a turn.
-    pub fn lead_to(&mut self, end: Time) {
-        self.fabric.lead(end);
-        self.open = Open::Hosts(end);
-    }
-
-    /// Hosts have been gone through to `end`; the switches follow.
-    pub fn follow_to_end(&mut self, end: Time) {
-        self.fabric.end_leading();
-        self.open = Open::Nothing;
-        self.fabric.open_window(end, std::iter::empty());
-        self.go_through_sites();
-        self.fabric.set_now(end);
-    }
-
-    /// Brings the switches up to the hosts, for somebody who looks at them; of what happens now up to this rank, or all.
-    pub fn settle(&mut self, rank: Option<u32>) {
-        if let Open::Hosts(_) = self.open {
-            let leaders = self.fabric.follow(rank);
-            self.go_through_sites();
-            self.fabric.lead_again(leaders);
-        }
-        self.fabric.settle();
-    }
-
-    /// Whether windows are gone through site by site, where no message ends.
+    /// Whether windows are gone through site by site, and the messages that end in one are known when it begins.
     pub fn goes_by_sites(&self) -> bool {
-        self.fabric.goes_by_sites() && !self.recorder.is_on()
+        self.fabric.goes_by_sites() && self.fabric.knows_deliveries()
     }
 
-    /// Whether a message may end in what is left of the window of `time`.
-    pub fn may_end(&self, time: Time) -> bool {
-        self.first_end(time).is_some()
-    }
-
-    /// No message ends before this in what is left of the window of `time`; `None` if none ends there at all, 0 if nobody
-    /// knows.
-    pub fn first_end(&self, time: Time) -> Option<Time> {
-        if self.near == 0 || self.near > MOST_NEAR {
-            return (self.near > 0).then_some(0);
+    /// Finds out which messages end in the next window, or in what is left of it, up to `end`. Nothing happens before it.
+    #[inline]
+    pub fn foresee(&mut self, end: Time) {
+        let next = self.earliest();
+        if self.foresight.near == 0 || next > end {
+            return self.foresight.clear(end);
         }
-        let Some(arrivals) = self.fabric.arrivals_at_hosts(time) else { return Some(0) };
-        let data = arrivals.filter(|(_, wire)| !wire.body.is_ack());
-        let data = data.map(|(time, wire)| (wire.subflow >> SUBFLOW_BITS, time));
-        let mut data: Vec<(u32, Time)> =
-            data.filter(|&(slot, _)| self.receivings[slot as usize].is_near).collect();
-        data.sort_unstable();
-        let end = |own: &[(u32, Time)]| {
-            let half = &self.receivings[own[0].0 as usize];
-            (1..).zip(own).find(|&(count, _)| half.may_end_with(count)).map(|(_, &(_, time))| time)
-        };
-        data.chunk_by(|a, b| a.0 == b.0).filter_map(end).min()
+        if self.fabric.is_far(next) {
+            self.fabric.come_near(next);
+        }
+        self.foresight.look(&self.fabric, &self.receivings, next, end);
     }
 
-    /// Advances to `end`, the end of a turn in which no message ends.
-    pub fn advance_to_turn_end(&mut self, end: Time) {
-        if self.fabric.is_open_by_time() {
-            let turn = self.advance_by_time(end, u64::MAX);
-            assert_eq!(turn, Turn::Reached, "no message ends in such a window");
+    /// The same for the part's own next window, others of which may come before it. Returns its end if messages end in it;
+    /// [`NEVER`] if that is not known yet.
+    pub fn foresee_own(&mut self) -> Option<Time> {
+        let next = self.earliest();
+        let end = self.fabric.window_end(next);
+        if self.foresight.near == 0 || next == NEVER {
+            self.foresight.clear(end);
+        } else if self.fabric.is_far(next) {
+            return Some(NEVER);
         } else {
-            self.advance_by_sites(end);
+            self.foresight.look(&self.fabric, &self.receivings, next, end);
         }
+        (!self.foresight.ends.is_empty()).then_some(end)
     }
 
-    /// Goes through the window that ends at `end`, or its beginning until then, site by site.
-    fn advance_by_sites(&mut self, end: Time) {
-        let Self { timers, fair_queues, sendings, receivings, fabric, .. } = self;
-        let mut fair = Vec::new();
-        while let Some((time, rank, place)) = fair_queues.pop_until(end) {
-            let site = fabric.site_of_port(fair_queues.port(place as usize));
-            fair.push(Timer { time, rank, number: FAIR | place, site });
+    /// Goes through a window, or what is left of it, if anything happens in it: see [`Self::go_through`].
+    pub fn run(&mut self, limit: Time, rank: Option<u32>) {
+        if self.earliest() <= limit || !self.deeds.is_empty() {
+            self.go_through(limit, rank);
         }
-        let due = std::iter::from_fn(|| timers.pop_until(end)).map(|(time, rank, number)| {
+        self.fabric.set_now(limit);
+    }
+
+    /// Goes through the window that `limit` lies in, or what is left of it, up to then; of what happens at `limit`, only what
+    /// packets of at most this `rank` do and what comes right after them, if there is a rank.
+    pub fn go_through(&mut self, limit: Time, rank: Option<u32>) {
+        let Self { timers, fair_queues, sendings, receivings, fabric, deeds, recorder, .. } = self;
+        // Timers come after packets.
+        deeds.open = if rank.is_some() { limit } else { limit + 1 };
+        let last = deeds.open.checked_sub(1);
+        let mut fair = Vec::new();
+        while let Some((time, rank, place)) = last.and_then(|last| fair_queues.pop_until(last)) {
+            let site = fabric.site_of_port(fair_queues.port(place as usize));
+            fair.push(Timer { time, rank: Rank::Timer(rank), number: FAIR | place, site });
+        }
+        let due = std::iter::from_fn(|| timers.pop_until(last?)).map(|(time, rank, number)| {
             let slot = ((number / 2) >> SUBFLOW_BITS) as usize;
             let site = if number % 2 == RETRANSMISSION { sendings[slot].site } else { receivings[slot].site };
-            Timer { time, rank, number, site }
+            Timer { time, rank: Rank::Timer(rank), number, site }
         });
-        self.fabric.open_window(end, due.chain(fair));
-        self.open = Open::Sites(end);
+        recorder.keep_until(limit);
+        let deeds_due = deeds.timers(|slot| sendings[slot as usize].site);
+        fabric.open_window(limit, rank, due.chain(fair).chain(deeds_due));
         self.go_through_sites();
-        self.open = Open::Nothing;
+        self.deeds.open = 0;
+        self.deeds.clear();
     }
 
     /// Goes through the sites of what was opened of a window.
@@ -175,13 +108,12 @@ impl Part {
             let halves = PacketEnds { sendings: &self.sendings, receivings: &self.receivings };
             match self.fabric.next_of_site(&halves) {
                 Some(Happening::Arrival(arrival)) => {
-                    let complete = self.handle_arrival(&arrival);
-                    assert_eq!(
-                        complete, None,
-                        "no message ends in a window that is gone through site by site"
-                    );
+                    if let Some((_, messages)) = self.handle_arrival(&arrival) {
+                        self.deeds.ended += messages;
+                    }
                 }
                 Some(Happening::Timer(number @ FAIR..)) => self.serve_in_turn((number & !FAIR) as usize),
+                Some(Happening::Timer(number @ AFTER_PACKETS..)) => self.do_deed(number),
                 Some(Happening::Timer(number)) => self.fire_if_due(number),
                 None => break,
             }
@@ -202,9 +134,9 @@ impl Part {
         }
     }
 
-    /// Whether this time is in the window that is being gone through site by site.
+    /// Whether this time is in what is being gone through site by site.
     pub fn is_gone_through(&self, time: Time) -> bool {
-        matches!(self.open, Open::Sites(until) if time <= until)
+        time < self.deeds.open
     }
 
     /// Sets a timer, which a half has for itself.
@@ -213,7 +145,7 @@ impl Part {
             return self.timers.set(number, name, time);
         }
         self.timers.clear(number);
-        let rank = self.fabric.ties().timer(time, name);
+        let rank = Rank::Timer(self.fabric.ties().timer(time, name));
         self.fabric.push_timer(Timer { time, rank, number, site });
     }
 
@@ -238,24 +170,10 @@ impl Part {
                     return Turn::Reached;
                 }
             };
-            if let Some(slot) = complete {
-                return Turn::Complete(slot);
+            if let Some((slot, messages)) = complete {
+                return Turn::Complete(slot, messages);
             }
         }
         Turn::Budget
-    }
-
-    /// Advances to the end of a window in which no message ends.
-    pub(crate) fn run(&mut self, end: Time) {
-        let next = self.earliest();
-        if next <= end {
-            if self.goes_by_sites() && self.fabric.turn_end(next) == end {
-                self.advance_to_turn_end(end);
-            } else {
-                let turn = self.advance_by_time(end, u64::MAX);
-                assert_eq!(turn, Turn::Reached, "no message ends in such a window");
-            }
-        }
-        self.fabric.set_now(end);
     }
 }

@@ -10,7 +10,7 @@ impl World {
     /// Simulated time.
     #[inline]
     pub fn now(&self) -> Time {
-        self.parts[0].fabric.now()
+        self.now
     }
 
     /// Where the packets have gone.
@@ -38,8 +38,8 @@ impl World {
         self.parts.iter().map(|part| part.delivered_bytes).sum()
     }
 
-    /// The number of packets that have entered a port; each counts once per port. What switches have yet to do after
-    /// [`World::advance_hosts`] is not among them.
+    /// The number of packets that have entered a port; each counts once per port. What has yet to be carried out after
+    /// [`World::advance_ahead`] is not among them.
     pub fn hops(&self) -> u64 {
         self.parts.iter().map(|part| part.fabric.hops()).sum()
     }
@@ -86,7 +86,7 @@ impl World {
 
     /// The ports by which `node` sends to the host `to`: see [`Fabric::shares`].
     pub fn shares(&self, node: u32, to: u32) -> Vec<(u32, u64)> {
-        let part = self.windows.as_ref().map_or(0, |windows| windows.cut().of_node(node));
+        let part = self.cutting.as_ref().map_or(0, |cutting| cutting.cut().of_node(node));
         self.parts[part].fabric.shares(node, to)
     }
 
@@ -97,9 +97,10 @@ impl World {
         (0..parts[0].len()).map(|port| parts[self.part_of(port as u32)][port]).collect()
     }
 
-    /// Packet-hops until now, at most, and without [`World::settle`]; [`World::hops`] are the least.
-    pub fn most_hops(&self) -> u64 {
-        self.parts.iter().map(|part| part.fabric.most_hops()).sum()
+    /// Packet-hops until shortly before now: the same whenever [`World::settle`] was called, and however the network is cut.
+    pub fn steady_hops(&self) -> u64 {
+        let (window, hops) = self.hops_before;
+        if self.parts[0].fabric.window_end(self.now) == window { hops } else { self.hops() }
     }
 
     fn fabric_of(&self, port: u32) -> &Fabric<Wire> {
@@ -108,7 +109,7 @@ impl World {
     }
 
     fn part_of(&self, port: u32) -> usize {
-        self.windows.as_ref().map_or(0, |windows| windows.cut().of_port(port))
+        self.cutting.as_ref().map_or(0, |cutting| cutting.cut().of_port(port))
     }
 
     /// The number of parts; 1 if the world is not divided.

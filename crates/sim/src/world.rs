@@ -1,18 +1,21 @@
 //! Connections on a fabric: how they start, and how time advances for them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tresse_controllers::Signal;
-use tresse_fabric::{Cut, Fabric, Header, Histogram, PortConfig};
+use tresse_fabric::{AFTER_PACKETS, Cut, Fabric, Header, Histogram, PortConfig};
 use tresse_transport::{Config, Receiver, Sender, Wire, spray, tcp};
 use tresse_units::Time;
 
-use crate::flow::{Duties, Managed, Receiving, Sending};
-use crate::part::{Part, Parts, Turn};
+use crate::deeds::{Deed, What};
+use crate::flow::{Duties, Managed, Receiving, SUBFLOW_BITS, Sending};
+use crate::part::{Part, Parts};
+use crate::path_management::Unopened;
 use crate::spec::{FlowRecord, FlowSpec, Paths};
-use crate::windows::Windows;
+use crate::threads::Cutting;
+use crate::windows::Window;
 
 /// Where the packets have gone; always, `sent = delivered + dropped + in flight`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -59,6 +62,27 @@ pub enum Step {
     Reached,
 }
 
+/// Why [`World::advance_ahead`] returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ahead {
+    /// The connection of this name has finished, or its message has arrived. Its record, if that is known by now.
+    Ended(u64, Option<FlowRecord>),
+    /// The budget is used up.
+    Budget,
+    /// The requested time is reached, or nothing will ever happen again.
+    Reached,
+}
+
+impl From<Step> for Ahead {
+    fn from(step: Step) -> Self {
+        match step {
+            Step::Finished(record) => Self::Ended(record.id, Some(record)),
+            Step::Budget => Self::Budget,
+            Step::Reached => Self::Reached,
+        }
+    }
+}
+
 /// The places of the halves of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Halves {
@@ -68,27 +92,38 @@ pub(crate) struct Halves {
     pub receiving: (usize, u32),
 }
 
+/// The numbers of timers have no room for more.
+const MOST_SLOTS: u32 = AFTER_PACKETS >> (SUBFLOW_BITS + 1);
+
 /// A fabric with connections on it.
 #[derive(Debug)]
 pub struct World {
-    /// A single part, or those of `windows`.
+    /// A single part, or those of `cutting`.
     pub(crate) parts: Parts,
-    pub(crate) windows: Option<Box<Windows>>,
+    pub(crate) cutting: Option<Box<Cutting>>,
+    /// Simulated time, as the caller sees it.
+    pub(crate) now: Time,
+    /// Where that stands between two events of one instant: the last one's rank; `None` if all of the instant is over.
+    pub(crate) last_rank: Option<u32>,
+    /// The window that this time lies in, if it has not been gone through.
+    pub(crate) window: Option<Window>,
+    /// Whether all is carried out until now.
+    pub(crate) is_settled: bool,
+    /// The packet-hops before the window that ends then.
+    pub(crate) hops_before: (Time, u64),
+    /// The records of messages that have ended, until the caller takes them.
+    pub(crate) records: VecDeque<FlowRecord>,
     /// The halves of connections, by the callers' names for them.
     pub(crate) halves: BTreeMap<u64, Halves>,
     /// Finished connections that may have packets in the fabric; only in a divided world.
     pub(crate) closing: Vec<Halves>,
     /// How many of them had packets there when they were last looked at.
     pub(crate) kept_closing: usize,
-    /// Persistent connections whose next message was complete at the same time as the previous one.
+    /// Persistent connections of which a further message was complete at the same time as the previous one.
     pub(crate) ready: Vec<Halves>,
     /// The transport of the last started connection: many have the same one and share it.
     config: Option<Arc<Config>>,
     pub(crate) live: usize,
-    /// Where time stands between two events of one instant: the last one's rank; `None` if all of the instant is over.
-    pub(crate) last_rank: Option<u32>,
-    /// Whether the switches are up to now.
-    is_settled: bool,
 }
 
 impl World {
@@ -107,28 +142,30 @@ impl World {
     /// threads, or on fewer if that is faster by `clock`, which returns seconds. The results are those of a single
     /// part.
     ///
-    /// Its links do not change, and there are no congestion flags.
+    /// Its links do not change, there are no congestion flags, and links to hosts delay packets.
     pub fn in_parts(cut: Cut, clock: fn() -> f64, make: impl Fn() -> Fabric<Wire>) -> Self {
         let cut = Arc::new(cut);
         let fabric = |own| make().into_part(Arc::clone(&cut), own).with_late_departures();
         let part = |own| Part::new(fabric(own), own, cut.parts());
-        Self::of((0..cut.parts()).map(part).collect(), Some(Box::new(Windows::new(Arc::clone(&cut), clock))))
+        Self::of((0..cut.parts()).map(part).collect(), Some(Box::new(Cutting::new(Arc::clone(&cut), clock))))
     }
 
-    fn of(parts: Vec<Part>, windows: Option<Box<Windows>>) -> Self {
-        let parts = parts.into_iter().map(Box::new).collect();
-        let (halves, closing) = (BTreeMap::new(), Vec::new());
+    fn of(parts: Vec<Part>, cutting: Option<Box<Cutting>>) -> Self {
         Self {
-            parts,
-            windows,
-            halves,
-            closing,
+            parts: parts.into_iter().map(Box::new).collect(),
+            cutting,
+            now: 0,
+            last_rank: None,
+            window: None,
+            is_settled: true,
+            hops_before: (0, 0),
+            records: VecDeque::new(),
+            halves: BTreeMap::new(),
+            closing: Vec::new(),
             kept_closing: 0,
             ready: Vec::new(),
             config: None,
             live: 0,
-            last_rank: None,
-            is_settled: true,
         }
     }
 
@@ -173,11 +210,11 @@ impl World {
     /// # Panics
     /// If its path manager sprays packets over fixed paths, or asks for more than 64 subflows in all.
     pub fn start(&mut self, spec: FlowSpec) {
-        let halves = self.open(spec);
-        self.launch(halves);
+        let opened = self.open(spec);
+        self.launch(opened);
     }
 
-    pub(crate) fn open(&mut self, spec: FlowSpec) -> Halves {
+    pub(crate) fn open(&mut self, spec: FlowSpec) -> (Halves, Unopened) {
         let config = self.share(&spec.config);
         let scheme = Arc::clone(&spec.scheme);
         let (sender, receiver) = match spec.sprayed {
@@ -194,24 +231,13 @@ impl World {
     }
 
     /// Puts the two ends of a flow that begins now in place.
-    pub(crate) fn join(&mut self, spec: FlowSpec, sender: Sender, receiver: Receiver) -> Halves {
+    pub(crate) fn join(&mut self, spec: FlowSpec, sender: Sender, receiver: Receiver) -> (Halves, Unopened) {
         let [from, to] = self.parts_of(&spec.paths);
         let sites = spec.hosts.map(|host| self.parts[from].fabric.site_of_host(host));
-        let part = &mut self.parts[from];
-        let memory = part.memories.id(spec.manager.memory(spec.hosts, spec.paths.count()));
-        let opening = spec.paths.opening(part.fabric.now(), spec.stream);
-        let manager = spec.manager.open(&opening, &mut part.memories[memory]);
-        part.mechanisms = part.mechanisms
-            + Mechanisms {
-                share_moves: None,
-                path_shifts: manager.shifts().then_some(0),
-                tuned_flows: manager.limits().map(u64::from),
-            };
-        let has_rtts = !part.rtts.is_empty();
+        let has_rtts = !self.parts[from].rtts.is_empty();
         let recorded = spec.hosts.map(|host| self.records(host));
         let signals = spec.scheme.controller().signals();
         let duties = Duties::of(&[
-            (Duties::MANAGE, manager.observes()),
             (Duties::HEAR, signals.contains(&Signal::NextHop)),
             (Duties::REHASH, spec.config.plb.is_some()),
             (Duties::READ_HOPS, signals.contains(&Signal::Telemetry)),
@@ -234,11 +260,10 @@ impl World {
             sender,
             id: spec.id,
             bytes: spec.bytes,
-            start: self.now(),
+            start: self.now,
             site: sites[0],
             managed: Box::new(Managed {
-                manager,
-                memory,
+                manager: None,
                 paths: spec.paths,
                 group: spec.group,
                 recorded: recorded[0].then_some(spec.hosts[0]),
@@ -250,6 +275,7 @@ impl World {
         let receiving = Receiving {
             in_fabric: 0,
             peer: 0,
+            peer_part: from as u8,
             is_open: true,
             class: if matches!(receiver, Receiver::Sprayed(_)) { Header::LAST_CLASS } else { spec.class },
             stays: false,
@@ -263,37 +289,40 @@ impl World {
             site: sites[1],
         };
         let halves = self.place([from, to], sending, receiving);
-        if within_reach > 0 {
-            let part = &mut self.parts[to];
-            part.receivings[halves.receiving.1 as usize].look(&mut part.near);
-        }
-        halves
+        let part = &mut self.parts[to];
+        part.receivings[halves.receiving.1 as usize].look(&mut part.foresight.near);
+        (halves, Unopened { manager: spec.manager, hosts: spec.hosts, stream: spec.stream })
     }
 
     /// The part in which a connection sends, and the one in which it receives.
     pub(crate) fn parts_of(&self, paths: &Paths) -> [usize; 2] {
-        let Some(windows) = &self.windows else { return [0, 0] };
-        let cut = windows.cut();
+        let Some(cutting) = &self.cutting else { return [0, 0] };
+        let cut = cutting.cut();
         match paths {
             Paths::Fixed(paths) => [&paths[0].there, &paths[0].back].map(|ports| cut.of_port(ports[0])),
             Paths::Forwarded { from, to, .. } => [from, to].map(|addresses| cut.of_node(addresses[0])),
         }
     }
 
-    pub(crate) fn launch(&mut self, halves: Halves) {
+    /// A connection begins now, or when its host's turn comes in the window that is open.
+    pub(crate) fn launch(&mut self, (halves, unopened): (Halves, Unopened)) {
         self.live += 1;
         let (part, slot) = halves.sending;
-        self.parts[part].manage(slot, |_, _, _| ());
-        self.transmit(part, slot);
+        if self.window.is_some() {
+            let deed = Deed { time: self.now, rank: self.rank(), slot, what: What::Launch(unopened) };
+            self.parts[part].deeds.add(deed);
+        } else {
+            self.come_to_now();
+            self.parts[part].launch(slot, &unopened);
+            self.exchange();
+        }
     }
 
-    /// Sends the data that a connection has to send. Its other half learns about subflows that are opened, wherever
+    /// Sends the data that a connection has to send now. Its other half learns about subflows that are opened, wherever
     /// it is.
     pub(crate) fn transmit(&mut self, part: usize, slot: u32) {
         self.parts[part].transmit(slot);
-        if self.windows.is_some() {
-            self.exchange();
-        }
+        self.exchange();
     }
 
     pub(crate) fn share(&mut self, config: &Config) -> Arc<Config> {
@@ -315,6 +344,7 @@ impl World {
         let slot = |free: &mut Vec<u32>, slots: usize| free.pop().unwrap_or(slots as u32);
         let part = &mut self.parts[from];
         let sending_slot = slot(&mut part.free_sendings, part.sendings.len());
+        assert!(sending_slot < MOST_SLOTS, "fewer than {MOST_SLOTS} connections at a time");
         let part = &mut self.parts[to];
         let receiving_slot = slot(&mut part.free_receivings, part.receivings.len());
         sending.peer = receiving_slot;
@@ -330,55 +360,9 @@ impl World {
         halves
     }
 
-    /// Advances time until a connection finishes, `until` is reached, or `budget` packets and timers were handled.
-    pub fn advance(&mut self, until: Time, budget: u64) -> Step {
-        let step = self.advance_hosts(until, budget);
-        self.settle();
-        step
-    }
-
-    /// The same, but switches may be late, which is faster: call [`World::settle`] before a look at ports, and before a
-    /// change of the network.
-    pub fn advance_hosts(&mut self, until: Time, budget: u64) -> Step {
-        self.is_settled = false;
-        if let Some(halves) = self.ready.pop() {
-            return Step::Finished(self.end_message(halves));
-        }
-        self.last_rank = None;
-        if self.windows.is_some() {
-            return self.advance_parts(until, budget);
-        }
-        match self.parts[0].advance(until, budget) {
-            Turn::Complete(slot) => Step::Finished(self.complete(0, slot)),
-            Turn::Budget => Step::Budget,
-            Turn::Reached => Step::Reached,
-        }
-    }
-
-    /// Who looks at switches does so now, not at some time before.
+    /// Who looks at the network, or changes it, does so now, not at some time before.
     pub(crate) fn assert_settled(&self) {
         assert!(self.is_settled, "`settle` comes before a look at the network");
-    }
-
-    /// Brings the switches up to now.
-    pub fn settle(&mut self) {
-        if !self.is_settled {
-            self.parts.iter_mut().for_each(|part| part.settle(self.last_rank));
-            if self.windows.is_some() {
-                self.exchange();
-            }
-            self.is_settled = true;
-        }
-    }
-
-    /// The message of the receiving half in `slot` of `part` is complete.
-    pub(crate) fn complete(&mut self, part: usize, slot: u32) -> FlowRecord {
-        self.last_rank = Some(self.parts[part].fabric.last_rank());
-        let halves = self.halves[&self.parts[part].receivings[slot as usize].id];
-        match self.sending(halves).managed.messages {
-            Some(_) => self.end_message(halves),
-            None => self.finish(halves),
-        }
     }
 }
 

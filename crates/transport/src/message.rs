@@ -1,6 +1,6 @@
 //! Messages among the segments of a connection.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::reassembly::Reassembly;
 
@@ -192,6 +192,35 @@ impl Incoming {
     /// Whether all of the message may have arrived with `more` segments; never if none is awaited.
     pub fn may_end_with(&self, more: i64) -> bool {
         i64::from(self.message.end) - i64::from(self.data.arrived()) <= more && !self.is_idle
+    }
+
+    /// The messages that are complete with these segments, which arrive in this order: for each, the place of the segment
+    /// that completes it.
+    pub fn completed_by(&self, segments: &[u32]) -> Vec<usize> {
+        let mut places = Vec::new();
+        if self.is_idle {
+            return places;
+        }
+        let mut later = self.later.iter().flat_map(|later| &later.0);
+        let mut end = self.message.end;
+        let mut missing = self.data.missing_below(end);
+        if segments.len() < missing as usize {
+            return places;
+        }
+        let mut new = BTreeSet::new();
+        for (place, &segment) in segments.iter().enumerate() {
+            if self.data.has(segment) || !new.insert(segment) {
+                continue;
+            }
+            missing -= u32::from(segment < end);
+            while missing == 0 {
+                places.push(place);
+                let Some(next) = later.next() else { return places };
+                end = next.end;
+                missing = self.data.missing_below(end) - new.range(..end).count() as u32;
+            }
+        }
+        places
     }
 
     /// Segments that were delivered to the application, in order.

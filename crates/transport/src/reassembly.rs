@@ -55,16 +55,35 @@ impl Reassembly {
         true
     }
 
+    /// Whether a segment has arrived.
+    pub fn has(&self, dsn: u32) -> bool {
+        dsn < self.next || self.word(dsn / 64) >> (dsn % 64) & 1 == 1
+    }
+
+    /// How many segments below `end` have not arrived.
+    pub fn missing_below(&self, end: u32) -> u32 {
+        if end <= self.next {
+            return 0;
+        }
+        let waiting = (self.next / 64..=(end - 1) / 64).map(|number| {
+            let after = (end - number * 64).min(64);
+            (self.word(number) & (u64::MAX >> (64 - after))).count_ones()
+        });
+        end - self.next - waiting.sum::<u32>()
+    }
+
+    /// The bits of segments 64 `number` and on, of those that are waiting; `number` is not below that of [`Self::next`].
+    fn word(&self, number: u32) -> u64 {
+        let is_beyond = (number - self.next / 64) as usize >= self.bits.len();
+        if is_beyond { 0 } else { self.bits[number as usize & (self.bits.len() - 1)] }
+    }
+
     /// Bit j says whether segment `base` + j has arrived; `base` is not below [`Self::next`].
     pub fn bitmap(&self, base: u32) -> u64 {
-        let word = |number: u32| {
-            let beyond = (number - self.next / 64) as usize >= self.bits.len();
-            if beyond { 0 } else { self.bits[number as usize & (self.bits.len() - 1)] }
-        };
         let (low, shift) = (base / 64, base % 64);
         match shift {
-            0 => word(low),
-            _ => word(low) >> shift | word(low + 1) << (64 - shift),
+            0 => self.word(low),
+            _ => self.word(low) >> shift | self.word(low + 1) << (64 - shift),
         }
     }
 

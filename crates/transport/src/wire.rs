@@ -73,6 +73,16 @@ impl Body {
         }
     }
 
+    /// The number in the connection of the segment that it carries.
+    #[inline]
+    pub fn segment(&self) -> Option<u32> {
+        match self {
+            Self::Segment(segment) => Some(segment.dsn),
+            Self::Sprayed(packet) => Some(packet.number),
+            Self::Ack(_) | Self::Answer(_) | Self::Handshake(..) | Self::Datagram => None,
+        }
+    }
+
     /// For a sprayed connection: the path that this packet takes, or the path of the packet that it answers.
     #[inline]
     pub fn path(&self) -> Option<u32> {

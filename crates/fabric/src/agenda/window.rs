@@ -224,14 +224,6 @@ impl Ring {
         Taking { first: window * self.districts, end: (window + 1) * self.districts, last }
     }
 
-    /// The same for the districts of these sites; the others' events stay.
-    pub fn begin_to_take_of(&mut self, limit: Time, sites: Range<u32>) -> Taking {
-        let window = self.number as usize & self.mask;
-        let last = (limit - self.start.min(limit)).min(self.width - 1) as u32;
-        let [from, to] = self.districts_of(&sites);
-        Taking { first: window * self.districts + from, end: window * self.districts + to + 1, last }
-    }
-
     /// The districts of the first and of the last of these sites.
     fn districts_of(&self, sites: &Range<u32>) -> [usize; 2] {
         let district = |site: u32| ((site >> self.bits) as usize).min(self.districts - 1);

@@ -70,8 +70,8 @@ impl<P: Copy> Fabric<P> {
         self.late.waiting[port as usize / 64] |= 1 << (port % 64);
         if self.late.sweep == Sweep::None {
             self.late.sweep = Sweep::Due;
-            // Site by site, or at hosts that lead, it is done when all sites of the window have been gone through.
-            if !self.agenda.is_open_by_sites() && !self.agenda.is_led() {
+            // Site by site, it is done when all sites of the window have been gone through.
+            if !self.agenda.is_open_by_sites() {
                 self.schedule_sweep(self.now);
             }
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tresse_units::Time;
 
-use super::{Arrival, END, FORWARD, Fabric, Kind, LAST_PORT, build::agenda, pause_frames::Frame};
+use super::{END, FORWARD, Fabric, LAST_PORT, build::agenda, pause_frames::Frame};
 use crate::cut::Cut;
 use crate::packet::Packet;
 use crate::port::PortConfig;
@@ -138,23 +138,6 @@ impl<P: Copy> Fabric<P> {
     /// No event of the fabric's own comes earlier; [`NEVER`](tresse_units::NEVER) if there is none.
     pub fn earliest(&self) -> Time {
         self.agenda.earliest()
-    }
-
-    /// The time of the next event and its place among those of the same instant, if it comes no later than
-    /// `limit`. Nothing may then be sent before `limit`, unless that event comes earlier.
-    pub fn peek(&mut self, limit: Time) -> Option<(Time, u32)> {
-        self.agenda.peek_until(limit)
-    }
-
-    /// Carries out one event, if it comes at or before `limit`.
-    #[inline]
-    pub fn step(&mut self, limit: Time) -> Option<Arrival<P>> {
-        let (event, carried) = self.agenda.pop_carried(limit)?;
-        self.set_now(event.time);
-        match self.kind {
-            Kind::Fixed => self.handle_fixed(event, carried),
-            Kind::Plain | Kind::Queued => self.handle::<true>(event),
-        }
     }
 
     /// The part in which a packet's route ends.

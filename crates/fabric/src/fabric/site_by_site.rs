@@ -2,8 +2,9 @@
 
 use tresse_units::Time;
 
-use super::{Arrival, Fabric, Kind};
-use crate::agenda::{Leaders, TIMERS, Timer};
+use super::{Arrival, END, Fabric, GONE, Kind, LAST_PORT};
+use crate::agenda::{TIMERS, Timer};
+use crate::packet::CarriedHeader;
 use crate::prefetch::Ends;
 
 /// What happens in a window.
@@ -15,16 +16,25 @@ pub enum Happening<P> {
     Timer(u32),
 }
 
+/// A packet that will be delivered.
+#[derive(Debug, Clone, Copy)]
+pub struct Delivery<'a, P> {
+    /// When.
+    pub time: Time,
+    /// Its rank among the packets of that instant.
+    pub rank: u32,
+    /// The site of the host.
+    pub site: u32,
+    /// Whether only its header arrives.
+    pub is_trimmed: bool,
+    /// What it carries.
+    pub payload: &'a P,
+}
+
 impl<P: Copy> Fabric<P> {
     /// Whether windows may be gone through site by site: there are several sites.
     pub fn goes_by_sites(&self) -> bool {
         self.sites.are_several()
-    }
-
-    /// Whether a window has begun in the order of time and is not over.
-    #[inline]
-    pub fn is_open_by_time(&self) -> bool {
-        self.agenda.is_open_by_time()
     }
 
     /// The length of a window, ps. The first one begins at 0.
@@ -61,58 +71,61 @@ impl<P: Copy> Fabric<P> {
         self.sites.within_reach(bytes)
     }
 
-    /// The packets that arrive at hosts in what is left of the window of `time`, and when; `None` if that is not known yet.
-    pub fn arrivals_at_hosts(&self, time: Time) -> Option<impl Iterator<Item = (Time, &P)>> {
-        let hosts = Some(self.sites.only_hosts()).filter(|hosts| !hosts.is_empty())?;
-        let arrivals = self.agenda.arrivals(time, hosts)?;
-        Some(arrivals.map(|(time, id)| (time, &self.packets.get(id).payload)))
+    /// Whether all that arrives at hosts in a window is known when it begins: links delay it.
+    pub fn knows_deliveries(&self) -> bool {
+        self.sites.know_deliveries()
     }
 
-    /// Opens the window that `limit` lies in up to then, with these timers, which must be all up to then. Nothing may
-    /// come before this window, and [`Fabric::take_spilt`] has nothing. Then call [`Fabric::next_of_site`].
-    pub fn open_window(&mut self, limit: Time, timers: impl Iterator<Item = Timer>) {
+    /// Whether the window of `time` is so far ahead that it is not known what happens in it.
+    pub fn is_far(&self, time: Time) -> bool {
+        self.agenda.is_far(time)
+    }
+
+    /// Nothing happens before the window of `time`: it is far ahead no longer.
+    pub fn come_near(&mut self, time: Time) {
+        self.agenda.come_near(time);
+    }
+
+    /// The packets that are delivered to hosts in what is left of the window of `time`, in no order. A packet may pass
+    /// through a host on its way to another: then it is among them if the nodes decide where it goes, with the site of the
+    /// host that it passes through.
+    ///
+    /// # Panics
+    /// Unless [`Self::knows_deliveries`], or if the window is far ahead ([`Self::is_far`]).
+    pub fn deliveries(&self, time: Time) -> impl Iterator<Item = Delivery<'_, P>> {
+        assert!(self.knows_deliveries(), "what arrives at hosts is known");
+        let arrivals = self.agenda.arrivals(time, self.sites.only_hosts()).expect("a window that comes soon");
+        let ties = self.agenda.ties();
+        arrivals.filter_map(move |(site, event, carried)| {
+            let packet = self.packets.get(event.id);
+            let ends = match self.kind {
+                Kind::Fixed => CarriedHeader(carried.header).is_at_end(),
+                Kind::Plain | Kind::Queued => {
+                    packet.next == END || packet.next > LAST_PORT && packet.next != GONE
+                }
+            };
+            ends.then(|| Delivery {
+                time: event.time,
+                rank: ties.rank(event.time, event.entity),
+                site,
+                is_trimmed: self.kind == Kind::Queued && packet.header.trimmed().is_some(),
+                payload: &packet.payload,
+            })
+        })
+    }
+
+    /// Opens the window that `limit` lies in up to then, with these timers, which must be all up to then; of what happens
+    /// at `limit`, only what packets of at most this `rank` do and the timers that come after these, if there is a rank.
+    /// Nothing may come before this window, and [`Fabric::take_spilt`] has nothing. Then call [`Fabric::next_of_site`].
+    pub fn open_window(&mut self, limit: Time, rank: Option<u32>, timers: impl Iterator<Item = Timer>) {
         debug_assert!(self.spilt.is_empty(), "what was lost is told before the window");
         self.latest = self.now;
-        self.agenda.open_sites(limit, timers);
-    }
-
-    /// Whether hosts can lead: be gone through first, in the order of time, so that what happens at one may have an effect
-    /// at another at once. All links delay packets then.
-    pub fn hosts_can_lead(&self) -> bool {
-        self.sites.all_delay && !self.sites.only_hosts().is_empty()
-    }
-
-    /// Opens what is left of the window of `limit` up to then at hosts alone: [`Fabric::advance`] goes through them in the order
-    /// of time. Then call [`Fabric::end_leading`], and go through the window site by site.
-    pub fn lead(&mut self, limit: Time) {
-        self.agenda.open_leading(limit, self.sites.only_hosts());
-    }
-
-    /// Hosts have been gone through to the end of what was opened.
-    pub fn end_leading(&mut self) {
-        self.agenda.end_leading();
-    }
-
-    /// Hosts lead and have come to this time, and of what happens then to what has this rank, or to the end. Opens the window
-    /// up to there for what is not a host: call [`Fabric::next_of_site`] until nothing happens, then [`Fabric::lead_again`].
-    pub fn follow(&mut self, rank: Option<u32>) -> Leaders {
-        self.latest = self.now;
-        self.agenda.follow(self.now, rank)
-    }
-
-    /// Hosts go on.
-    pub fn lead_again(&mut self, leaders: Leaders) {
-        self.agenda.lead_again(leaders);
+        self.agenda.open_sites(limit, rank, timers);
     }
 
     /// The rank of what has happened last, among all that happens at that time.
     pub fn last_rank(&self) -> u32 {
         self.agenda.last_rank(self.now)
-    }
-
-    /// Packet-hops until now, at most: what is on its way to a switch may have arrived.
-    pub fn most_hops(&self) -> u64 {
-        self.hops() + self.agenda.len() as u64
     }
 
     /// Adds a timer to the site that something has just happened at; it fires in this window.

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    ARRIVALS, Agenda, Entity, Event, FatTree, FatTreeConfig, NonEct, Probability, Sites, Threshold, Ties,
-    Timer, Timers,
+    AFTER_PACKETS, ARRIVALS, Agenda, Entity, Event, FatTree, FatTreeConfig, NonEct, Probability, Rank, Sites,
+    Threshold, Ties, Timer, Timers,
 };
 use tresse_units::{MICROSECOND, MILLISECOND, NANOSECOND, NEVER, SECOND, Time};
 
@@ -281,9 +281,36 @@ fn a_departure_comes_before_a_pause_frame() {
 struct Expected {
     site: u32,
     time: Time,
-    is_timer: bool,
+    /// Packets come first, then timers, then those that come last.
+    class: u8,
     rank: u64,
     id: u32,
+}
+
+impl Expected {
+    /// It as a timer.
+    fn timer(&self) -> Timer {
+        let rank = match self.class {
+            0 => Rank::After(self.rank as u32),
+            1 => Rank::Timer(self.rank),
+            _ => Rank::Last,
+        };
+        Timer { time: self.time, rank, number: self.id, site: self.site }
+    }
+}
+
+/// How far a window is gone through: up to a time, and of that instant, to a packet of this rank.
+#[derive(Debug, Clone, Copy)]
+struct Until {
+    time: Time,
+    rank: Option<u64>,
+}
+
+impl Until {
+    fn takes(self, event: &Expected) -> bool {
+        let is_first = self.rank.is_none_or(|rank| event.class == 0 && event.rank <= rank);
+        event.time < self.time || event.time == self.time && is_first
+    }
 }
 
 /// Windows that are gone through site by site, next to the set that they must equal; what happens at a site adds to the
@@ -315,16 +342,16 @@ impl SiteBySite {
         self.ids += 1;
         self.agenda.push(Event { time, entity, id: self.ids }, site);
         let rank = self.ties.rank(time, entity).into();
-        self.model.insert(Expected { site, time, is_timer: false, rank, id: self.ids });
+        self.model.insert(Expected { site, time, class: 0, rank, id: self.ids });
     }
 
     fn timer(&mut self, site: u32, time: Time) -> Expected {
         self.ids += 1;
-        Expected { site, time, is_timer: true, rank: self.ties.timer(time, self.ids.into()), id: self.ids }
+        Expected { site, time, class: 1, rank: self.ties.timer(time, self.ids.into()), id: self.ids }
     }
 
     /// What follows from an event.
-    fn follow(&mut self, event: Expected, limit: Time) {
+    fn follow(&mut self, event: Expected, until: Until) {
         match self.below(4) {
             0 => {
                 let time = event.time + 1 + self.below(self.window);
@@ -333,9 +360,8 @@ impl SiteBySite {
             1 => {
                 let time = event.time + self.below(2 * self.window);
                 let timer = self.timer(event.site, time);
-                if time <= limit {
-                    let Expected { time, rank, id: number, site, .. } = timer;
-                    self.agenda.push_timer(Timer { time, rank, number, site });
+                if until.takes(&timer) {
+                    self.agenda.push_timer(timer.timer());
                     self.model.insert(timer);
                 } else {
                     self.timers.insert(timer);
@@ -349,30 +375,58 @@ impl SiteBySite {
         }
     }
 
-    /// Goes through the next window, or to an instant in it; false if nothing is left.
+    /// Timers that come right after packets of this window, at any site, or after all else of an instant.
+    fn deeds(&mut self, first: Time, until: Until) -> Vec<Expected> {
+        let packets: Vec<Expected> =
+            self.model.iter().filter(|e| e.class == 0 && until.takes(e)).copied().take(50).collect();
+        let mut deeds = Vec::new();
+        for _ in 0..self.below(4) {
+            self.ids += 1;
+            let (site, id) = (self.below(SITES) as u32, AFTER_PACKETS | self.ids);
+            let (time, class, rank) = match packets.get(self.below(60) as usize) {
+                Some(packet) => (packet.time, 0, packet.rank),
+                None => (first + self.below(until.time - first + 1), 3, 0),
+            };
+            deeds.push(Expected { site, time, class, rank, id });
+        }
+        deeds.retain(|deed| until.takes(deed));
+        deeds
+    }
+
+    /// Goes through the next window, or to an instant in it, or to a packet of that; false if nothing is left.
     fn go(&mut self) -> bool {
         let first = self.timers.iter().map(|t| t.time).min().unwrap_or(NEVER).min(self.agenda.earliest());
         if first == NEVER {
             return false;
         }
         let end = self.agenda.window_end(first);
-        let limit = if self.below(3) == 0 { first + self.below(end - first + 1) } else { end };
-        let due: Vec<Expected> = self.timers.iter().filter(|t| t.time <= limit).copied().collect();
-        self.timers.retain(|timer| timer.time > limit);
+        let mut until = Until { time: end, rank: None };
+        match self.below(4) {
+            0 => until.time = first + self.below(end - first + 1),
+            1 => {
+                let packets = self.model.iter().filter(|e| e.class == 0 && e.time <= end);
+                let packets: Vec<Expected> = packets.copied().take(50).collect();
+                if let Some(packet) = packets.get(self.below(50) as usize) {
+                    until = Until { time: packet.time, rank: Some(packet.rank) };
+                }
+            }
+            _ => {}
+        }
+        let mut due: Vec<Expected> = self.timers.iter().filter(|t| until.takes(t)).copied().collect();
+        self.timers.retain(|timer| !until.takes(timer));
+        due.extend(self.deeds(first.min(until.time), until));
         self.model.extend(&due);
-        self.agenda.open_sites(
-            limit,
-            due.iter().map(|t| Timer { time: t.time, rank: t.rank, number: t.id, site: t.site }),
-        );
+        let rank = until.rank.map(|rank| rank as u32);
+        self.agenda.open_sites(until.time, rank, due.iter().map(Expected::timer));
         while let Some(event) = self.agenda.next_of_site() {
-            let expected = self.model.iter().find(|e| e.time <= limit).copied().expect("as many in the set");
-            assert_eq!((event.time, event.id), (expected.time, expected.id), "up to {limit}");
+            let expected = self.model.iter().find(|e| until.takes(e)).copied().expect("as many in the set");
+            assert_eq!((event.time, event.id), (expected.time, expected.id), "up to {until:?}");
             self.model.remove(&expected);
             if self.ids < 20_000 {
-                self.follow(expected, limit);
+                self.follow(expected, until);
             }
         }
-        assert!(self.model.iter().all(|event| event.time > limit), "up to {limit}");
+        assert!(!self.model.iter().any(|event| until.takes(event)), "up to {until:?}");
         true
     }
 }

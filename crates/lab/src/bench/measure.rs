@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tresse_experiment::Diagnostic;
 use tresse_experiment::plan::Plan;
 use tresse_fabric::Sites;
-use tresse_sim::Step;
 use tresse_sim::ceiling::{self, ConstantWindow};
+use tresse_sim::{Ahead, World};
 use tresse_units::Time;
 use tresse_workload::Action;
 
@@ -68,17 +68,19 @@ pub(super) fn repetition(benchmark: &Benchmark) -> Result<Repetition, Diagnostic
             started += 1;
         }
         let until = source.next().min(duration);
-        match world.advance_hosts(until, u64::MAX) {
-            Step::Finished(record) => {
+        match world.advance_ahead(until, u64::MAX) {
+            Ahead::Ended(id, record) => {
                 finished += 1;
-                bytes += record.bytes;
-                source.handle_finished(world.now(), record.id);
+                bytes += record.map_or(0, |record| record.bytes);
+                source.handle_finished(world.now(), id);
             }
-            Step::Reached if until == duration => break,
-            Step::Reached | Step::Budget => {}
+            Ahead::Reached if until == duration => break,
+            Ahead::Reached | Ahead::Budget => {}
         }
+        bytes += records(&mut world);
     }
     world.settle();
+    bytes += records(&mut world);
     let wall_s = start.elapsed().as_secs_f64();
     let peak_rss = status_bytes("VmHWM:");
     for id in 0..started {
@@ -97,6 +99,11 @@ pub(super) fn repetition(benchmark: &Benchmark) -> Result<Repetition, Diagnostic
         peak_rss,
         own_rss: peak_rss.saturating_sub(rss_before),
     })
+}
+
+/// The bytes of what has ended, as far as its records are there.
+fn records(world: &mut World) -> u64 {
+    std::iter::from_fn(|| world.take_record()).map(|record| record.bytes).sum()
 }
 
 /// The speed of the same fabric and the routes of the flows that start at once, with a constant window of the size that

@@ -17,7 +17,7 @@ where
 {
     /// The next round begins now, on an empty network.
     pub(super) fn end_round(&mut self) -> Result<(), E> {
-        self.world.settle();
+        self.settle();
         if self.live.is_empty() {
             self.observe_end()?;
         }
@@ -36,8 +36,8 @@ where
 
     /// Passes on the flows that have ended since the last time.
     pub(super) fn hand_on(&mut self) -> Result<(), E> {
-        self.world.settle();
-        self.handed_at = self.world.hops();
+        self.settle();
+        self.handed.hops = self.world.steady_hops();
         // Of a round in the order in which they were started.
         self.batch.sort_unstable_by_key(|flow| (flow.begun.part, flow.record.id));
         let mut ended = std::mem::take(&mut self.batch);
@@ -55,22 +55,19 @@ where
         }
         ended.clear();
         self.batch = ended;
-        if self.handed < self.jobs.len() {
-            (self.measured)(Rows::Jobs(&self.jobs[self.handed..]))?;
-            self.handed = self.jobs.len();
+        if self.handed.jobs < self.jobs.len() {
+            (self.measured)(Rows::Jobs(&self.jobs[self.handed.jobs..]))?;
+            self.handed.jobs = self.jobs.len();
         }
         Ok(())
     }
 
     /// Stops everything that has not finished, and returns the measurements and the network as it is then.
     pub fn finish(mut self) -> Result<(Outcome, W), E> {
-        self.world.settle();
+        self.settle();
         if self.complete {
             let left: Vec<u64> = self.live.keys().copied().collect();
-            for id in left {
-                let record = self.world.stop(id);
-                self.remove(&record);
-            }
+            left.into_iter().for_each(|id| self.stop(id));
         }
         self.observe_end()?;
         self.hand_on()?;

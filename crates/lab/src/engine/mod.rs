@@ -11,12 +11,12 @@ pub mod worker;
 pub mod writer;
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tresse_experiment::plan::Case;
 use tresse_fabric::Topology;
-use tresse_sim::{FlowRecord, Manager, Step};
+use tresse_sim::{Ahead, FlowRecord, Manager};
 use tresse_units::{NEVER, Time};
 use tresse_workload::{Action, Job, Source};
 
@@ -61,6 +61,8 @@ pub(crate) struct Engine<'a, M, W> {
     ideals: BTreeMap<[u32; 2], Ideals<'a>>,
     /// The flows that have not finished, by the simulator's names for them.
     live: BTreeMap<u64, Live>,
+    /// Those that have ended and have no record yet, in this order.
+    ended: VecDeque<Live>,
     /// The persistent connections, by part and bound scheme and their ends (`Part::pair`): the simulator's
     /// names for them.
     lasting: BTreeMap<([usize; 2], [u32; 3]), u64>,
@@ -77,10 +79,7 @@ pub(crate) struct Engine<'a, M, W> {
     is_whole: bool,
     flows: PackedFlows,
     jobs: Vec<(usize, Job)>,
-    /// The number of jobs that were passed on.
-    handed: usize,
-    /// The packet-hops when something was last passed on.
-    handed_at: u64,
+    handed: HandedOn,
     observers: Vec<Box<dyn Observer<'a> + 'a>>,
     optima: Optima,
     /// The flows that agents control.
@@ -88,6 +87,15 @@ pub(crate) struct Engine<'a, M, W> {
     packets: Option<Packets>,
     stuck: Option<String>,
     complete: bool,
+}
+
+/// What was passed on.
+#[derive(Default)]
+struct HandedOn {
+    /// The number of jobs.
+    jobs: usize,
+    /// The packet-hops when something last was.
+    hops: u64,
 }
 
 /// A part of the case.
@@ -163,6 +171,7 @@ where
             managers: setup::managers(case),
             ideals,
             live: BTreeMap::new(),
+            ended: VecDeque::new(),
             lasting: BTreeMap::new(),
             next: 0,
             writes: BTreeSet::new(),
@@ -172,8 +181,7 @@ where
             is_whole: true,
             flows: PackedFlows::default(),
             jobs: Vec::new(),
-            handed: 0,
-            handed_at: 0,
+            handed: HandedOn::default(),
             optima: Optima::default(),
             pilot: None,
             packets: case.setting.packets.clone().map(Packets::new),
@@ -199,17 +207,18 @@ where
             let due = self.until();
             let until = due.min(pause);
             let step = self.world.advance(until, BUDGET);
+            self.take_records();
             self.publish();
             self.hand_on_packets(false)?;
             self.complete = !stop.load(Ordering::Relaxed);
             match step {
-                Step::Finished(record) => {
-                    let part = self.end(&record);
+                Ahead::Ended(id, record) => {
+                    let part = self.end(id, record);
                     self.poll(part)?;
                 }
-                Step::Budget => {}
-                Step::Reached if until == due => self.reach(until)?,
-                Step::Reached => break,
+                Ahead::Budget => {}
+                Ahead::Reached if until == due => self.reach(until)?,
+                Ahead::Reached => break,
             }
         }
         Ok(())
@@ -218,7 +227,7 @@ where
     /// The work that is due at the current time.
     fn reach(&mut self, until: Time) -> Result<(), E> {
         if self.looked_at() <= until {
-            self.world.settle();
+            self.settle();
         }
         if let Some(why) = self.stall.look(&self.world) {
             self.complete = false;
@@ -278,8 +287,7 @@ where
                 }
                 Action::Stop(name) => {
                     if let Some(&id) = self.parts[part].names.get(&name) {
-                        let record = self.world.stop(id);
-                        self.remove(&record);
+                        self.stop(id);
                     }
                 }
                 Action::Ended(job) => self.jobs.push((part, job)),
@@ -287,20 +295,12 @@ where
         }
         self.close();
         // The cut depends on the flows alone, never on when progress is read: so does the order of rows.
-        if !self.is_whole && (self.batch.len() >= BATCH || self.has_gone_on()) {
+        let has_gone_on = self.world.steady_hops().saturating_sub(self.handed.hops) >= HOPS;
+        if !self.is_whole && (self.batch.len() + self.ended.len() >= BATCH || has_gone_on) {
             self.is_cut = true;
             self.hand_on()?;
         }
         Ok(())
-    }
-
-    /// Whether there were [`HOPS`] since something was last passed on.
-    fn has_gone_on(&mut self) -> bool {
-        if self.world.most_hops() - self.handed_at < HOPS {
-            return false;
-        }
-        self.world.settle();
-        self.world.hops() - self.handed_at >= HOPS
     }
 
     /// Once the last flow of the parts that end has arrived, nothing arrives in the endless ones: until the last flow has
@@ -316,7 +316,7 @@ where
     fn start(&mut self, begun: Begun) {
         let (now, id) = (self.world.now(), self.next);
         self.next += 1;
-        let is_first = self.batch.is_empty() && !self.is_cut;
+        let is_first = self.batch.is_empty() && self.ended.is_empty() && !self.is_cut;
         self.is_whole &= is_first && self.live.values().next().is_none_or(|l| l.began == now);
         let part = &self.case.parts[begun.part];
         let mut spec = setup::spec(self.case, &self.managers, self.seed, id, &begun);
@@ -377,6 +377,9 @@ where
     /// Handles the applications and datagrams that are due.
     fn write(&mut self) {
         let now = self.world.now();
+        if self.writes.first().is_some_and(|(time, _)| *time <= now) {
+            self.settle();
+        }
         while let Some((_, id)) = self.writes.first().copied().filter(|(time, _)| *time <= now) {
             self.writes.pop_first();
             let Some(live) = self.live.get_mut(&id) else { continue };
@@ -396,29 +399,65 @@ where
         }
     }
 
-    /// Tells the part of a flow that it has finished.
-    fn end(&mut self, record: &FlowRecord) -> usize {
-        let begun = self.remove(record);
-        self.parts[begun.part].source.handle_finished(self.world.now(), begun.start.name);
-        begun.part
+    /// A flow has finished: its part is told.
+    fn end(&mut self, id: u64, record: Option<FlowRecord>) -> usize {
+        let live = self.remove(id);
+        let Begun { part, start, .. } = live.begun;
+        match record {
+            Some(record) => self.add(live, &record),
+            None => {
+                self.ended.push_back(live);
+                if self.observers.iter().any(|own| own.watches_flows()) {
+                    self.settle();
+                }
+            }
+        }
+        self.parts[part].source.handle_finished(self.world.now(), start.name);
+        part
     }
 
-    /// A flow has finished, or was stopped.
-    fn remove(&mut self, record: &FlowRecord) -> Begun {
-        let Live { begun, ideal, .. } = self.live.remove(&record.id).expect("a flow that was started");
-        let part = &mut self.parts[begun.part];
-        part.names.remove(&begun.start.name);
+    /// A flow is stopped now.
+    fn stop(&mut self, id: u64) {
+        self.settle();
+        let record = self.world.stop(id);
+        let live = self.remove(id);
+        self.add(live, &record);
+    }
+
+    /// A flow is over.
+    fn remove(&mut self, id: u64) -> Live {
+        let live = self.live.remove(&id).expect("a flow that was started");
+        let part = &mut self.parts[live.begun.part];
+        part.names.remove(&live.begun.start.name);
         if part.ends {
             self.progress.flows.fetch_add(1, Ordering::Relaxed);
         }
+        live
+    }
+
+    /// What was measured of a flow that is over.
+    fn add(&mut self, live: Live, record: &FlowRecord) {
+        let Live { begun, ideal, .. } = live;
         for observer in &mut self.observers {
             observer.flow_ended(&self.world, record.id);
         }
         let shares = path_sharing_score::shares(self.case, self.seed, &begun, record);
         let locality = self.case.setting.fabric.locality(begun.start.from, begun.start.to);
-        let flow = Flow { begun, locality, shares, ideal, record: *record };
-        self.batch.push(flow);
-        begun
+        self.batch.push(Flow { begun, locality, shares, ideal, record: *record });
+    }
+
+    /// Carries out all that has happened until now.
+    fn settle(&mut self) {
+        self.world.settle();
+        self.take_records();
+    }
+
+    /// Takes the records of flows that have ended.
+    fn take_records(&mut self) {
+        while let Some(record) = self.world.take_record() {
+            let live = self.ended.pop_front().expect("a flow that has ended");
+            self.add(live, &record);
+        }
     }
 
     fn publish(&self) {

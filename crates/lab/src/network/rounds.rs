@@ -2,7 +2,7 @@
 
 use tresse_fabric::{Histogram, PfcCounters};
 use tresse_rounds::Rounds;
-use tresse_sim::{FlowRecord, FlowSpec, Mechanisms, Step};
+use tresse_sim::{Ahead, FlowRecord, FlowSpec, Mechanisms};
 use tresse_units::{BitsPerSecond, MICROSECOND, Time};
 
 use super::{Network, OpenSubflow, PortNow, SubflowNow};
@@ -15,8 +15,8 @@ impl Network for Rounds {
         self.now()
     }
 
-    fn advance(&mut self, until: Time, budget: u64) -> Step {
-        self.advance(until, budget)
+    fn advance(&mut self, until: Time, budget: u64) -> Ahead {
+        self.advance(until, budget).into()
     }
 
     fn start(&mut self, spec: FlowSpec) {

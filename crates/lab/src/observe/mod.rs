@@ -30,7 +30,12 @@ pub(crate) trait Observer<'a> {
     /// A flow has just started; `id` is the simulator's name for it.
     fn flow_started(&mut self, _world: &dyn Network, _id: u64, _flow: &Begun) {}
 
-    /// A flow has just finished, or was stopped.
+    /// Whether it looks at flows when they end.
+    fn watches_flows(&self) -> bool {
+        false
+    }
+
+    /// A flow has finished, or was stopped: just now if somebody watches flows.
     fn flow_ended(&mut self, _world: &dyn Network, _id: u64) {}
 
     /// Links have just changed.

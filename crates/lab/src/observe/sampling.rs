@@ -69,6 +69,10 @@ impl<'a> Observer<'a> for Sampling<'a> {
         }
     }
 
+    fn watches_flows(&self) -> bool {
+        true
+    }
+
     fn flow_ended(&mut self, world: &dyn Network, id: u64) {
         self.sampler.end(world, id);
         if let Some(converging) = &mut self.converging {

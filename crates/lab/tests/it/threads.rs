@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use tresse_experiment::plan::Case;
 use tresse_experiment::{Profile, Source, find, load, resolve};
 use tresse_lab::engine::replication;
-use tresse_lab::{Undivided, undivided};
+use tresse_lab::undivided;
 use tresse_results::record::progress::Progress;
 use tresse_units::SECOND;
 
@@ -35,8 +35,6 @@ fn every_built_in_experiment_is_the_same_on_several_threads() {
         let enough = (20_000 * 12_000 * u128::from(SECOND) / u128::from(rate)) as u64;
         for mut case in plan.cases.into_iter().take(2) {
             case.duration = Some(case.duration.unwrap_or(enough).min(enough));
-            // Also where many messages end, which is not worth a second thread.
-            case.parts.iter_mut().for_each(|part| part.pattern.mean_bytes = None);
             if undivided(&case, 3).is_some() {
                 whole.push(name);
                 continue;
@@ -48,19 +46,15 @@ fn every_built_in_experiment_is_the_same_on_several_threads() {
     assert!(cut.len() > 40 / sample(), "{} cases are cut, and these are not: {whole:?}", cut.len());
 }
 
-/// A window in which a message ends has one thread.
+/// Messages that wait for each other, on hosts whose cores let packets wait and then take them together.
 #[test]
-fn a_case_is_not_cut_where_messages_end_all_the_time() {
-    let reason = |size: &str| {
-        let text = format!(
-            "title = 'ring'\n[fabric]\ntopology = 'fat-tree'\nk = 4\nrate = '10Gbps'\ndelay = '1us'\nqueue = '200pkt'\nmark = '65pkt'\n\
-             [transport]\nprofile = 'linux'\n[schemes.dctcp]\ncontroller = 'dctcp'\n\
-             [workloads.w]\npattern = 'collective'\ncollective = 'ring-all-reduce'\nsize = '{size}'\n"
-        );
-        let file = Source { name: "ring.toml".to_owned(), text };
-        let plan = resolve(&load(file, Profile::Quick, &[]).expect("valid"), &[]).expect("valid");
-        undivided(&plan.cases[0], 2)
-    };
-    assert_eq!(reason("80kB"), Some(Undivided::Ends));
-    assert_eq!(reason("8MB"), None);
+fn so_is_a_ring_of_hosts_whose_cores_wake_up() {
+    let text = "title = 'ring'\n[fabric]\ntopology = 'fat-tree'\nk = 4\nrate = '10Gbps'\ndelay = '1us'\nqueue = '200pkt'\n\
+                mark = '65pkt'\nhost_cpu = { wake = '20us', receive = { packet = '1us' } }\n\
+                [transport]\nprofile = 'linux'\n[schemes.xmp]\ncontroller = 'xmp'\nsubflows = 2\n\
+                [workloads.w]\npattern = 'collective'\ncollective = 'ring-all-reduce'\nsize = '400kB'\n";
+    let file = Source { name: "ring.toml".to_owned(), text: text.to_owned() };
+    let plan = resolve(&load(file, Profile::Quick, &[]).expect("valid"), &[]).expect("valid");
+    assert_eq!(undivided(&plan.cases[0], 2), None);
+    assert_eq!(outcome(&plan.cases[0], 1), outcome(&plan.cases[0], 2));
 }

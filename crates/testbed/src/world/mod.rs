@@ -13,7 +13,7 @@ use std::time::Duration;
 use tresse_experiment::plan::Case;
 use tresse_experiment::plan::bound_scheme::BoundScheme;
 use tresse_fabric::Histogram;
-use tresse_lab::network::{FlowRecord, FlowSpec, Network, PortNow, Step, SubflowNow};
+use tresse_lab::network::{Ahead, FlowRecord, FlowSpec, Network, PortNow, SubflowNow};
 use tresse_path_manager::{Action, Memories};
 use tresse_units::{BitsPerSecond, NEVER, Time};
 
@@ -264,12 +264,12 @@ impl Network for World<'_> {
         self.now
     }
 
-    fn advance(&mut self, until: Time, _: u64) -> Step {
+    fn advance(&mut self, until: Time, _: u64) -> Ahead {
         let began = self.now;
         loop {
             if let Some((id, end)) = self.complete.pop_front() {
                 self.now = self.now.max(end);
-                return Step::Finished(self.remove(id, end));
+                return Ahead::Ended(id, Some(self.remove(id, end)));
             }
             let (clock, scale) = (self.bed.wires.clock().now(), self.bed.wires.clock().scale());
             if clock >= until {
@@ -278,14 +278,14 @@ impl Network for World<'_> {
                     let flows: Vec<u64> = self.flows.keys().copied().collect();
                     flows.into_iter().for_each(|id| self.look(id));
                 }
-                return Step::Reached;
+                return Ahead::Reached;
             }
             self.now = self.now.max(clock);
             if self.bed.wires.has_ended() {
                 self.give_up(|| "the fabric has ended: see stderr".to_owned());
             }
             if self.broken.is_some() || scale.wall(clock - began) > STEP {
-                return Step::Budget;
+                return Ahead::Budget;
             }
             let next = self.serve(clock).min(until);
             let left = scale.wall(next.saturating_sub(clock)).min(STEP);

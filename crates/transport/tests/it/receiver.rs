@@ -54,6 +54,39 @@ proptest! {
         prop_assert_eq!(receiver.duplicates(), duplicates);
     }
 
+    /// Which segments complete messages is known before they arrive, duplicates and segments of later messages among them.
+    #[test]
+    fn it_is_foreseen_which_segments_complete_messages(
+        sizes in prop::collection::vec(1..150u32, 1..5),
+        before in prop::collection::vec(0..300u32, 0..400),
+        coming in prop::collection::vec(0..300u32, 0..500),
+    ) {
+        let total: u32 = sizes.iter().sum();
+        let mut receiver = receiver(sizes[0]);
+        for &size in &sizes[1..] {
+            receiver.messages_mut().append(u64::from(size) * u64::from(MSS));
+        }
+        let hear = |receiver: &mut Receiver, seq: u32| {
+            receiver.handle_data(0, 0, &data(seq % total, 0), false);
+            let mut taken = 0;
+            while receiver.messages().complete() {
+                receiver.messages_mut().take_message();
+                taken += 1;
+            }
+            taken
+        };
+        let taken: usize = before.iter().map(|&seq| hear(&mut receiver, seq)).sum();
+        let numbers: Vec<u32> = coming.iter().map(|seq| seq % total).collect();
+        let foreseen = receiver.messages().completed_by(&numbers);
+        let mut completed = Vec::new();
+        for (place, &seq) in coming.iter().enumerate() {
+            let messages = hear(&mut receiver, seq);
+            completed.extend((0..messages).map(|_| place));
+        }
+        prop_assert_eq!(&foreseen, &completed);
+        prop_assert!(taken + completed.len() <= sizes.len());
+    }
+
     /// Segments that are thousands out of order, as on a slow subflow next to a fast one: the delivered data
     /// is always the part without a gap.
     #[test]

@@ -1,0 +1,78 @@
+//! Which messages end in a window is known when it begins: all that arrives at a host in it is on the links by then.
+//!
+//! So whoever starts flows when others end can be told before the window is gone through.
+
+use tresse_fabric::Fabric;
+use tresse_transport::Wire;
+use tresse_units::Time;
+
+use crate::flow::{Receiving, SUBFLOW_BITS};
+
+/// The end of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct End {
+    /// When its last byte arrives, and the rank of the packet among those that arrive then.
+    pub time: Time,
+    pub rank: u32,
+    /// The slot of its receiving half.
+    pub slot: u32,
+    /// How many other messages of the connection end in the window before it.
+    pub before: u32,
+}
+
+/// What is known of a part's next window.
+#[derive(Debug, Default)]
+pub(crate) struct Foresight {
+    /// Messages of which so little is missing that a window may bring it.
+    pub near: u32,
+    /// The messages that end in it, in no order.
+    pub ends: Vec<End>,
+    /// The last instant that was looked at.
+    until: Time,
+    /// Segments that arrive: slot of the receiving half, time, rank, number in the connection. Kept for its memory.
+    segments: Vec<(u32, Time, u32, u32)>,
+    /// The numbers of a connection's. As above.
+    numbers: Vec<u32>,
+}
+
+impl Foresight {
+    /// Nothing ends up to `end`.
+    pub fn clear(&mut self, end: Time) {
+        self.ends.clear();
+        self.until = end;
+    }
+
+    /// Keeps what is known of the window that ends at `end`: of an earlier one than was looked at, nothing ends in it.
+    pub fn keep_of(&mut self, end: Time) {
+        if self.until != end {
+            self.clear(end);
+        }
+    }
+
+    /// Looks at what is left of the window of `time`, up to `end`.
+    pub fn look(&mut self, fabric: &Fabric<Wire>, receivings: &[Receiving], time: Time, end: Time) {
+        let Self { ends, until, segments, numbers, .. } = self;
+        ends.clear();
+        segments.clear();
+        *until = end;
+        segments.extend(fabric.deliveries(time).filter_map(|packet| {
+            let number = packet.payload.body.segment()?;
+            let slot = packet.payload.subflow >> SUBFLOW_BITS;
+            let half = &receivings[slot as usize];
+            let counts = half.is_near && half.site == packet.site && !packet.is_trimmed && packet.time <= end;
+            counts.then_some((slot, packet.time, packet.rank, number))
+        }));
+        segments.sort_unstable();
+        for own in segments.chunk_by(|a, b| a.0 == b.0) {
+            let slot = own[0].0;
+            let Some(messages) = receivings[slot as usize].receiver.messages() else { continue };
+            numbers.clear();
+            numbers.extend(own.iter().map(|&(.., number)| number));
+            let places = messages.completed_by(numbers);
+            ends.extend((0..).zip(places).map(|(before, place)| {
+                let (_, time, rank, _) = own[place];
+                End { time, rank, slot, before }
+            }));
+        }
+    }
+}
