@@ -59,6 +59,7 @@ impl World {
 
     /// Payload of a connection that was delivered in order, bytes; 0 if there is no connection with this name.
     pub fn delivered(&self, id: u64) -> u64 {
+        self.assert_settled();
         let Some(&halves) = self.halves.get(&id) else { return 0 };
         let receiver = &self.receiving(halves).receiver;
         let segments = receiver.messages().map_or(0, Incoming::delivered);
@@ -67,6 +68,7 @@ impl World {
 
     /// Payload of datagrams that has arrived, bytes; `None` if there is no such flow, or it is a connection.
     pub fn received(&self, id: u64) -> Option<u64> {
+        self.assert_settled();
         match &self.receiving(*self.halves.get(&id)?).receiver {
             Receiver::Datagrams(receiver) => Some(receiver.received()),
             Receiver::Tcp(_) | Receiver::Sprayed(_) => None,

@@ -124,6 +124,7 @@ impl World {
 
     /// The sender of a connection that has not finished, by its id; for measurements.
     pub fn sender(&self, id: u64) -> Option<&Sender> {
+        self.assert_settled();
         let half = self.sending(*self.halves.get(&id)?);
         (half.is_open && !half.sender.is_datagrams()).then_some(&half.sender)
     }
@@ -131,6 +132,7 @@ impl World {
     /// The ports that the data of a subflow take now, from the sender on, for measurements. `None` if switches
     /// decide packet by packet, or if the connection is gone.
     pub fn path(&self, id: u64, subflow: usize) -> Option<Vec<u32>> {
+        self.assert_settled();
         let halves = *self.halves.get(&id)?;
         let way = self.sending(halves).ways.get(subflow).filter(|way| way.sprayed.is_none())?;
         self.parts[halves.sending.0].fabric.path(way.there, way.hashes[0])
@@ -138,6 +140,7 @@ impl World {
 
     /// Segments of a connection that were delivered in order, by its id; for measurements.
     pub fn delivered_segments(&self, id: u64) -> Option<u32> {
+        self.assert_settled();
         let half = self.receiving(*self.halves.get(&id)?);
         half.receiver.messages().filter(|_| half.is_open).map(Incoming::delivered)
     }
@@ -145,6 +148,7 @@ impl World {
     /// The two ends of a connection, by its id, for measurements. The connection must not have finished, or no
     /// other one may have been started since.
     pub fn ends(&self, id: u64) -> Option<(&Sender, &Receiver)> {
+        self.assert_settled();
         let halves = *self.halves.get(&id)?;
         Some((&self.sending(halves).sender, &self.receiving(halves).receiver))
     }

@@ -221,6 +221,9 @@ where
                 Ahead::Reached => break,
             }
         }
+        if self.pilot.is_some() {
+            self.settle(); // agents look at their flows now
+        }
         Ok(())
     }
 
