@@ -19,7 +19,7 @@ pub use deadlock::Deadlock;
 pub use feedback::PathCongestion;
 pub use parts::Mail;
 pub use pfc::{PAUSE_FRAME, PfcConfig, PfcCounters, headroom};
-pub use site_by_site::Happening;
+pub use site_by_site::{Delivery, Happening};
 pub use telemetry::Hop;
 
 use std::sync::Arc;

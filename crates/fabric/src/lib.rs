@@ -49,8 +49,8 @@ pub use capacity::{AllowedPairs, Capacity, capacity_between};
 pub use cut::{Cut, Uncut};
 pub use entity::{ARRIVALS, Entity};
 pub use fabric::{
-    Arrival, Deadlock, Fabric, FirstHop, Happening, Hop, Mail, PAUSE_FRAME, PathCongestion, PfcConfig,
-    PfcCounters, RouteId, headroom,
+    Arrival, Deadlock, Delivery, Fabric, FirstHop, Happening, Hop, Mail, PAUSE_FRAME, PathCongestion,
+    PfcConfig, PfcCounters, RouteId, headroom,
 };
 pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Spread};
 pub use fixed_paths::{Exclusive, FixedPaths};

@@ -2,11 +2,14 @@
 //!
 //! So whoever starts flows when others end can be told before the window is gone through.
 
-use tresse_fabric::Fabric;
+use tresse_fabric::{Delivery, Fabric, prefetch_line};
 use tresse_transport::Wire;
 use tresse_units::Time;
 
 use crate::flow::{Receiving, SUBFLOW_BITS};
+
+/// So many packets ahead the half that it is for is fetched, and as many before that the packet.
+const FETCHED: usize = 6;
 
 /// The end of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +32,9 @@ pub(crate) struct Foresight {
     pub ends: Vec<End>,
     /// The last instant that was looked at.
     until: Time,
-    /// Segments that arrive: slot of the receiving half, time, rank, number in the connection. Kept for its memory.
+    /// What arrives. Kept for its memory.
+    arriving: Vec<Delivery>,
+    /// Segments that arrive: slot of the receiving half, time, rank, number in the connection. As above.
     segments: Vec<(u32, Time, u32, u32)>,
     /// The numbers of a connection's. As above.
     numbers: Vec<u32>,
@@ -51,17 +56,29 @@ impl Foresight {
 
     /// Looks at what is left of the window of `time`, up to `end`.
     pub fn look(&mut self, fabric: &Fabric<Wire>, receivings: &[Receiving], time: Time, end: Time) {
-        let Self { ends, until, segments, numbers, .. } = self;
+        let Self { ends, until, arriving, segments, numbers, .. } = self;
         ends.clear();
         segments.clear();
+        arriving.clear();
         *until = end;
-        segments.extend(fabric.deliveries(time).filter_map(|packet| {
-            let number = packet.payload.body.segment()?;
-            let slot = packet.payload.subflow >> SUBFLOW_BITS;
-            let half = &receivings[slot as usize];
-            let counts = half.is_near && half.site == packet.site && !packet.is_trimmed && packet.time <= end;
-            counts.then_some((slot, packet.time, packet.rank, number))
-        }));
+        arriving.extend(fabric.deliveries(time));
+        let slot_of = |packet: &Delivery| {
+            let wire = fabric.payload(packet);
+            wire.body.segment().map(|number| ((wire.subflow >> SUBFLOW_BITS) as usize, number))
+        };
+        for (place, packet) in arriving.iter().enumerate() {
+            if let Some(later) = arriving.get(place + 2 * FETCHED) {
+                fabric.fetch(later);
+            }
+            if let Some((slot, _)) = arriving.get(place + FETCHED).and_then(slot_of) {
+                prefetch_line(receivings.as_ptr().wrapping_add(slot).cast());
+            }
+            let Some((slot, number)) = slot_of(packet) else { continue };
+            let half = &receivings[slot];
+            if half.is_near && half.site == packet.site && packet.time() <= end && fabric.is_whole(packet) {
+                segments.push((slot as u32, packet.time(), fabric.rank(packet), number));
+            }
+        }
         segments.sort_unstable();
         for own in segments.chunk_by(|a, b| a.0 == b.0) {
             let slot = own[0].0;

@@ -2,10 +2,10 @@
 
 use tresse_units::Time;
 
-use super::{Arrival, END, Fabric, GONE, Kind, LAST_PORT};
-use crate::agenda::{TIMERS, Timer};
+use super::{Arrival, Fabric, GONE, Kind, LAST_PORT};
+use crate::agenda::{Carried, Event, TIMERS, Timer};
 use crate::packet::CarriedHeader;
-use crate::prefetch::Ends;
+use crate::prefetch::{Ends, prefetch};
 
 /// What happens in a window.
 #[derive(Debug, Clone, Copy)]
@@ -16,19 +16,19 @@ pub enum Happening<P> {
     Timer(u32),
 }
 
-/// A packet that will be delivered.
+/// A packet that arrives at a host.
 #[derive(Debug, Clone, Copy)]
-pub struct Delivery<'a, P> {
-    /// When.
-    pub time: Time,
-    /// Its rank among the packets of that instant.
-    pub rank: u32,
+pub struct Delivery {
+    event: Event,
     /// The site of the host.
     pub site: u32,
-    /// Whether only its header arrives.
-    pub is_trimmed: bool,
-    /// What it carries.
-    pub payload: &'a P,
+}
+
+impl Delivery {
+    /// When it arrives.
+    pub fn time(&self) -> Time {
+        self.event.time
+    }
 }
 
 impl<P: Copy> Fabric<P> {
@@ -86,32 +86,45 @@ impl<P: Copy> Fabric<P> {
         self.agenda.come_near(time);
     }
 
-    /// The packets that are delivered to hosts in what is left of the window of `time`, in no order. A packet may pass
-    /// through a host on its way to another: then it is among them if the nodes decide where it goes, with the site of the
-    /// host that it passes through.
+    /// The packets that arrive at hosts in what is left of the window of `time`, in no order; where all routes are fixed and all
+    /// ports plain, only those whose route ends there.
     ///
     /// # Panics
     /// Unless [`Self::knows_deliveries`], or if the window is far ahead ([`Self::is_far`]).
-    pub fn deliveries(&self, time: Time) -> impl Iterator<Item = Delivery<'_, P>> {
+    pub fn deliveries(&self, time: Time) -> impl Iterator<Item = Delivery> {
         assert!(self.knows_deliveries(), "what arrives at hosts is known");
         let arrivals = self.agenda.arrivals(time, self.sites.only_hosts()).expect("a window that comes soon");
-        let ties = self.agenda.ties();
-        arrivals.filter_map(move |(site, event, carried)| {
-            let packet = self.packets.get(event.id);
-            let ends = match self.kind {
-                Kind::Fixed => CarriedHeader(carried.header).is_at_end(),
-                Kind::Plain | Kind::Queued => {
-                    packet.next == END || packet.next > LAST_PORT && packet.next != GONE
-                }
-            };
-            ends.then(|| Delivery {
-                time: event.time,
-                rank: ties.rank(event.time, event.entity),
-                site,
-                is_trimmed: self.kind == Kind::Queued && packet.header.trimmed().is_some(),
-                payload: &packet.payload,
-            })
-        })
+        let is_fixed = self.kind == Kind::Fixed;
+        let ends = move |carried: Carried| !is_fixed || CarriedHeader(carried.header).is_at_end();
+        arrivals.filter_map(move |(site, event, carried)| ends(carried).then_some(Delivery { event, site }))
+    }
+
+    /// Fetches the packet into the cache.
+    #[inline]
+    pub fn fetch(&self, delivery: &Delivery) {
+        prefetch(self.packets.get(delivery.event.id));
+    }
+
+    /// What the packet carries.
+    #[inline]
+    pub fn payload(&self, delivery: &Delivery) -> &P {
+        &self.packets.get(delivery.event.id).payload
+    }
+
+    /// Whether it will be delivered whole at the end of its route: it is not trimmed, its link has not failed, and it does not
+    /// pass through the host on a fixed route.
+    #[inline]
+    pub fn is_whole(&self, delivery: &Delivery) -> bool {
+        if self.kind == Kind::Fixed {
+            return true;
+        }
+        let packet = self.packets.get(delivery.event.id);
+        packet.next > LAST_PORT && packet.next != GONE && packet.header.trimmed().is_none()
+    }
+
+    /// Its rank among the packets of its instant.
+    pub fn rank(&self, delivery: &Delivery) -> u32 {
+        self.agenda.ties().rank(delivery.event.time, delivery.event.entity)
     }
 
     /// Opens the window that `limit` lies in up to then, with these timers, which must be all up to then; of what happens

@@ -46,8 +46,9 @@ fn arrivals_at_hosts_are_foretold() {
             break;
         }
         let end = fabric.turn_end(next);
-        let mut foretold: Vec<(u64, u32)> =
-            { fabric.deliveries(next).map(|packet| (packet.time, *packet.payload)).collect() };
+        let whole = fabric.deliveries(next).filter(|packet| fabric.is_whole(packet));
+        let foretold = whole.map(|packet| (packet.time(), *fabric.payload(&packet)));
+        let mut foretold: Vec<(u64, u32)> = foretold.collect();
         let mut delivered = Vec::new();
         if windows % 3 == 0 {
             while let Some(Arrival::Delivered(packet)) = fabric.advance(end, &()) {
