@@ -183,8 +183,8 @@ impl World {
         }
     }
 
-    /// Frees the slots of connections that have finished and have no packet in the fabric. Looks at them once they have become twice as many: a packet stays for a round-trip time, in
-    /// which many others may finish.
+    /// Frees the slots of connections that have finished and have no packet in the fabric. Looks at them once they have become
+    /// twice as many: a packet stays for a round-trip time, in which many others may finish.
     pub(crate) fn release_closed(&mut self) {
         const FEW: usize = 16;
         if self.closing.len() < 2 * self.kept_closing + FEW {

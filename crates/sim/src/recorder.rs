@@ -20,8 +20,8 @@ pub struct Recording {
     pub from: Time,
     /// Before this time, ps.
     pub to: Time,
-    /// At least the first ones, and one more, which shows that some are missing: others of the same instant or window of
-    /// time too, so that it does not depend on the order in which time goes by which are among the first.
+    /// At least so many, the first ones, and one more if there are more, which shows that some are missing. All of the
+    /// same window of time are recorded, so it does not depend on the order of an instant which are the first.
     pub limit: u64,
 }
 
