@@ -151,10 +151,7 @@ impl Agenda {
 
     /// Whether an event of this window belongs to what is open of it.
     fn takes(&self, word: &Word) -> bool {
-        match self.order {
-            None => false,
-            Some(Order::Sites | Order::Time) => self.is_due(word),
-        }
+        self.order.is_some() && self.is_due(word)
     }
 
     /// Whether an event of this window comes no later than it is open.

@@ -18,6 +18,7 @@ pub(crate) struct Deed {
     pub what: What,
 }
 
+/// What it does there.
 #[derive(Debug)]
 pub(crate) enum What {
     /// A connection begins.

@@ -38,7 +38,7 @@ pub(crate) struct Post {
 /// Why [`Part::advance_by_time`] returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// As many messages of the receiving half in this slot have arrived.
+    /// Of the receiving half in this slot, so many messages are complete: slot, messages.
     Complete(u32, u32),
     /// The budget is used up.
     Budget,
