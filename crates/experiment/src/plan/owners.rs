@@ -1,7 +1,7 @@
 //! The crates that own keys at the top of a file. This crate only reads these; a crate that owns some declares them, and
 //! whoever reads files for people asks all owners.
 
-use schemars::{Schema, SchemaGenerator};
+use schemars::Schema;
 use toml::Table;
 use toml::de::DeTable;
 
@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, Wrong};
 use crate::plan::{Case, Plan, check, resolve_with, schema, setting_hint};
 use crate::read::owned::{Meaning, OwnedKeys};
 use crate::read::{self, Loaded, Profile, Source};
-use crate::schema::{Experiment, FOR_PEOPLE};
+use crate::schema::{Experiment, FOR_PEOPLE, MakeSchema};
 
 /// A crate with keys of its own.
 #[derive(Debug, Clone, Copy)]
@@ -72,21 +72,20 @@ impl Owners {
 
     /// The JSON Schema of an experiment file with the owners' keys.
     pub fn schema(self) -> Schema {
-        let own: Vec<fn(&mut SchemaGenerator) -> Schema> =
-            self.known.iter().map(|own| own.keys.schema).collect();
+        let own: Vec<MakeSchema> = self.known.iter().map(|own| own.keys.schema).collect();
         schema::with(&own)
     }
 
     /// The owners' keys.
     pub fn names(self) -> Vec<String> {
-        self.known.iter().flat_map(|own| own.keys.names()).collect()
+        self.known.iter().flat_map(|own| own.keys.names()).cloned().collect()
     }
 
     /// The keys that are only for people: the experiment's, and the owners'.
     pub fn names_for_people(self) -> Vec<String> {
         let own = FOR_PEOPLE.iter().map(|&name| name.to_owned());
         let of_owners = self.known.iter().filter(|own| own.keys.are_for_people);
-        own.chain(of_owners.flat_map(|own| own.keys.names())).collect()
+        own.chain(of_owners.flat_map(|own| own.keys.names()).cloned()).collect()
     }
 
     pub(super) fn meaning(self) -> Meaning {

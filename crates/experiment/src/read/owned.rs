@@ -3,20 +3,20 @@
 
 use std::sync::Arc;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::de::{DeString, DeTable, DeValue, Deserializer, Error};
 use toml::{Spanned, Table};
 
 use crate::diagnostic::{Wrong, unknown};
-use crate::schema::{self, Experiment};
+use crate::schema::{self, Experiment, MakeSchema};
 
 /// The keys of one owner, with their type erased.
 #[derive(Debug, Clone, Copy)]
 pub struct OwnedKeys {
     /// The schema of a table with all of them. None is required.
-    pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
+    pub(crate) schema: MakeSchema,
     write_out: fn(&mut DeTable) -> Result<(), Wrong>,
     are_of_every_scheme: fn(&Experiment) -> bool,
     pub(crate) are_for_people: bool,
@@ -61,15 +61,15 @@ impl OwnedKeys {
     }
 
     /// Their names, in the order of the schema.
-    pub(crate) fn names(&self) -> Vec<String> {
-        schema::names(&(self.schema)(&mut SchemaGenerator::default()))
+    pub(crate) fn names(&self) -> &'static [String] {
+        schema::names(self.schema)
     }
 }
 
 /// The keys of one owner, with their names.
 #[derive(Debug)]
 struct Owned {
-    names: Vec<String>,
+    names: &'static [String],
     keys: OwnedKeys,
 }
 
@@ -130,7 +130,7 @@ impl Meaning {
         let start = error.span()?.start;
         let (key, _) = file.iter().find(|(key, _)| key.span().start == start)?;
         let is_known = schema::of_experiment().iter().any(|own| own == key.get_ref());
-        let known = schema::of_experiment().iter().chain(self.owned.iter().flat_map(|own| &own.names));
+        let known = schema::of_experiment().iter().chain(self.owned.iter().flat_map(|own| own.names));
         let known: Vec<&str> = known.map(String::as_str).collect();
         (!is_known).then(|| Wrong::offset(start, unknown("key", key.get_ref(), &known)))
     }

@@ -24,7 +24,8 @@ pub mod variant;
 pub mod wanted;
 pub mod workload;
 
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -103,15 +104,22 @@ pub struct Experiment {
 
 /// The names of an experiment's keys, without those that other crates own.
 pub(crate) fn of_experiment() -> &'static [String] {
-    static NAMES: LazyLock<Vec<String>> =
-        LazyLock::new(|| names(&Experiment::json_schema(&mut SchemaGenerator::default())));
-    &NAMES
+    names(Experiment::json_schema)
 }
 
-/// The names of the keys of a table with this schema, in its order.
-pub(crate) fn names(schema: &Schema) -> Vec<String> {
-    let properties = schema.get("properties").and_then(|own| own.as_object());
-    properties.into_iter().flat_map(|own| own.keys().cloned()).collect()
+/// The schema of a table.
+pub(crate) type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
+
+/// The names of the keys of a table, in the order of its schema. Each schema is made only once: a file asks for those of
+/// all topologies and patterns, and a report reads hundreds of files.
+pub(crate) fn names(schema: MakeSchema) -> &'static [String] {
+    static KNOWN: LazyLock<Mutex<BTreeMap<MakeSchema, &'static [String]>>> = LazyLock::new(Mutex::default);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(schema).or_insert_with(|| {
+        let schema = schema(&mut SchemaGenerator::default());
+        let properties = schema.get("properties").and_then(|own| own.as_object());
+        Vec::leak(properties.into_iter().flat_map(|own| own.keys().cloned()).collect())
+    })
 }
 
 /// What the profiles change: tables with the structure of the experiment.

@@ -1,6 +1,6 @@
 //! The registry's entry for a pattern, and how a workload finds its pattern.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, schema_for};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::DeTable;
@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Wrong, unknown};
 use crate::plan::patterns::workload_context::WorkloadContext;
 use crate::plan::patterns::{ALL, Pattern};
 use crate::schema::workload::Workload;
+use crate::schema::{MakeSchema, names};
 
 /// The keys that one pattern has in addition to those of every workload. The doc comment describes the pattern.
 pub(crate) trait Keys: DeserializeOwned + JsonSchema {
@@ -27,10 +28,9 @@ pub(crate) trait Keys: DeserializeOwned + JsonSchema {
 pub struct Kind {
     /// Its name in files.
     pub name: &'static str,
-    keys: fn() -> Vec<String>,
     check: fn(toml::Deserializer) -> Result<(), toml::de::Error>,
     build: fn(&WorkloadContext) -> Result<Pattern, Diagnostic>,
-    schema: fn(&mut SchemaGenerator) -> Schema,
+    schema: MakeSchema,
 }
 
 impl Kind {
@@ -38,7 +38,6 @@ impl Kind {
     pub(crate) const fn of<K: Keys>() -> Self {
         Self {
             name: K::NAME,
-            keys: keys::<K>,
             check: |own| K::deserialize(own).map(drop),
             build: |at| at.keys::<K>()?.build(at),
             schema: K::json_schema,
@@ -59,13 +58,6 @@ impl Kind {
     }
 }
 
-/// The names of the keys of a table.
-fn keys<T: JsonSchema>() -> Vec<String> {
-    let schema = schema_for!(T);
-    let properties = schema.get("properties").and_then(|p| p.as_object());
-    properties.into_iter().flat_map(|p| p.keys().cloned()).collect()
-}
-
 /// Checks the keys of a workload beyond those of every workload. Keys of other patterns are accepted: the profile,
 /// a variant or a setting may still change the pattern.
 ///
@@ -75,15 +67,17 @@ pub(crate) fn check(workload: Spanned<DeTable>) -> Result<(), Wrong> {
     let Some(pattern) = workload.get_ref().get("pattern") else { return Ok(()) };
     let name = pattern.get_ref().as_str().unwrap_or_default();
     let kind = Kind::find(name).map_err(|message| Wrong::offset(pattern.span().start, message))?;
-    let (common, own) = (keys::<Workload>(), (kind.keys)());
+    let (common, own) = (names(Workload::json_schema), names(kind.schema));
     let has = |keys: &[String], key: &str| keys.iter().any(|own| own == key);
     let (span, said) = (workload.span(), workload.into_inner());
     let mut typed = DeTable::new();
     for (key, value) in said {
-        if has(&own, key.get_ref()) {
+        if has(own, key.get_ref()) {
             typed.insert(key, value);
-        } else if !has(&common, key.get_ref()) && !ALL.iter().any(|kind| has(&(kind.keys)(), key.get_ref())) {
-            let known: Vec<&str> = common.iter().chain(&own).map(String::as_str).collect();
+        } else if !has(common, key.get_ref())
+            && !ALL.iter().any(|kind| has(names(kind.schema), key.get_ref()))
+        {
+            let known: Vec<&str> = common.iter().chain(own).map(String::as_str).collect();
             return Err(Wrong::offset(key.span().start, unknown("key", key.get_ref(), &known)));
         }
     }
@@ -100,7 +94,7 @@ pub(crate) fn build(at: &WorkloadContext) -> Result<Pattern, Diagnostic> {
         return Err(at.wrong("", message));
     };
     let kind = Kind::find(name).map_err(|e| at.wrong("pattern", &e))?;
-    let keys = (kind.keys)();
+    let keys = names(kind.schema);
     if let Some(key) = at.workload.own.keys().find(|key| !keys.contains(key)) {
         let message = format!("the pattern {name} has no `{key}` (it has: {})", keys.join(", "));
         return Err(at.wrong(key, &message));

@@ -1,6 +1,6 @@
 //! A topology, independent of which one it is.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use toml::de::Error;
 use tresse_fabric::{FatTree, Graph, Topology, VirtualHosts};
@@ -8,6 +8,7 @@ use tresse_fabric::{FatTree, Graph, Topology, VirtualHosts};
 use crate::diagnostic::{Wrong, wrong};
 use crate::schema::fabric::Fabric;
 use crate::schema::link_events::ChangeKey;
+use crate::schema::{MakeSchema, names};
 
 /// A topology.
 pub(crate) struct Kind {
@@ -32,7 +33,7 @@ pub(super) type Build = fn(&Fabric, &[ChangeKey]) -> Result<(Topology, OwnRoutes
 /// The keys of one topology, with their type erased. All are optional: the profile, a variant or a setting may
 /// still add one, or change the topology.
 pub(crate) struct OwnKeys {
-    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    pub schema: MakeSchema,
     pub check: fn(toml::Deserializer) -> Result<(), Error>,
 }
 
@@ -42,15 +43,9 @@ impl Kind {
     }
 
     /// The names of its own keys.
-    pub fn key_names(&self) -> Vec<String> {
-        names(&(self.keys.schema)(&mut SchemaGenerator::default()))
+    pub fn key_names(&self) -> &'static [String] {
+        names(self.keys.schema)
     }
-}
-
-/// The names of the keys of a table.
-pub(super) fn names(table: &Schema) -> Vec<String> {
-    let properties = table.get("properties").and_then(|p| p.as_object());
-    properties.into_iter().flat_map(|p| p.keys().cloned()).collect()
 }
 
 /// The fixed routes that some topologies bring along.

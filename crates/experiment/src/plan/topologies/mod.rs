@@ -13,13 +13,14 @@ pub(crate) mod virtual_hosts;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use schemars::{SchemaGenerator, json_schema, schema_for};
+use schemars::{JsonSchema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, Deserializer};
 
 use crate::diagnostic::{Wrong, unknown, wrong};
 use crate::schema::fabric::Fabric;
+use crate::schema::names;
 
 pub(crate) use kind::{Kind, OwnRoutes};
 
@@ -85,11 +86,11 @@ pub(crate) fn check(fabric: &DeTable) -> Result<(), Wrong> {
 
 /// The names of all keys that `[fabric]` may have: `topology`, those that size a topology, and those of all.
 fn key_names() -> Vec<String> {
-    let common = kind::names(&schema_for!(Fabric));
+    let common = names(Fabric::json_schema);
     let mut names = vec![common[0].clone()];
     for key in ALL.iter().flat_map(Kind::key_names) {
-        if !names.contains(&key) {
-            names.push(key);
+        if !names.contains(key) {
+            names.push(key.clone());
         }
     }
     names.extend_from_slice(&common[1..]);
