@@ -5,7 +5,7 @@ use crate::clean::{Clean, note_maps};
 use crate::clock::{sleep, wait_for};
 use crate::control::{Control, attach, attachable, json, status_of, tresse};
 use crate::flow::{Flow, Protocol};
-use crate::probe::ready;
+use crate::probe::{at_full_length, ready};
 use crate::testbed::{Path, Plan, Testbed};
 
 /// Two fast paths that lose.
@@ -21,11 +21,16 @@ pub fn each(test: &str, scenario: impl Fn(&str)) {
     if !ready(test) {
         return;
     }
-    for controller in attachable(test, &["xmp", "lia"]) {
+    for controller in attachable(test, two()) {
         let clean = Clean::before();
         scenario(&controller.name);
         clean.check();
     }
+}
+
+/// Controllers of both kinds, with ECN and without; in `make test` one of them.
+pub fn two() -> &'static [&'static str] {
+    if at_full_length() { &["xmp", "lia"] } else { &["xmp"] }
 }
 
 /// Bytes of all subflows that have been acknowledged; they must grow.

@@ -21,6 +21,11 @@ pub fn say(line: &str) {
     drop(writeln!(io::stderr(), "{line}"));
 }
 
+/// True in `make test-all`, which takes every test at full length.
+pub fn at_full_length() -> bool {
+    std::env::var_os("TRESSE_TEST_ALL").is_some()
+}
+
 /// True if `program` can be started.
 pub fn has(program: &str) -> bool {
     Command::new(program).arg("-V").output().is_ok()

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::clean::Clean;
 use crate::clock::{sleep, wait_for};
 use crate::control::attachable;
-use crate::probe::{ready, say};
+use crate::probe::{at_full_length, ready, say};
 
 /// XMP's testbed (a), slower.
 pub const BOTTLENECKS: &str = r#"
@@ -140,7 +140,7 @@ fn nothing_is_lost_or_doubled_when_paths_are_cut() {
     let mut short = whole.replace("\"1GB\"", "\"120MB\"");
     assert_ne!(whole, short);
     // Each takes six seconds: XMP, which shifts on marks, and LIA, which shifts on losses; all five in `make test-all`.
-    let schemes = if std::env::var_os("TRESSE_TEST_ALL").is_some() { 5 } else { 2 };
+    let schemes = if at_full_length() { 5 } else { 2 };
     if schemes < 5 {
         for (first, next) in [("[schemes.dcm]", "[schemes.lia]"), ("[schemes.olia]", "[workloads.")] {
             let [from, to] = [first, next].map(|part| short.find(part).expect("it is there"));

@@ -4,7 +4,7 @@ use crate::clock::sleep;
 use crate::control::{Control, Controller, attachable};
 use crate::flow::{Protocol, measure};
 use crate::namespace;
-use crate::probe::ready;
+use crate::probe::{at_full_length, ready};
 use crate::repeat::{mean, once, stock, together};
 use crate::testbed::{Path, Plan, Testbed};
 
@@ -80,7 +80,7 @@ fn fills_two_unequal_paths() {
         return;
     }
     fills("the kernel's own Reno", &stock("reno", |control| fill(control, false)));
-    let step = if std::env::var_os("TRESSE_TEST_ALL").is_some() { 1 } else { 4 };
+    let step = if at_full_length() { 1 } else { 4 };
     let some = attachable("fills_two_unequal_paths", &[]).into_iter().step_by(step);
     together(some, |Controller { name, marks, .. }| {
         let both = |shares: &[f64; 2]| shares.iter().all(|share| *share >= FILLED);

@@ -10,7 +10,7 @@ use crate::clean::Clean;
 use crate::clock::{sleep, wait_for};
 use crate::control::{Control, attachable, status_of};
 use crate::flow::{Protocol, connect, discard, listen, reset_on_close};
-use crate::life::{bed, each, moves};
+use crate::life::{bed, each, moves, two};
 use crate::probe::{ready, say};
 use crate::testbed::Testbed;
 
@@ -98,7 +98,7 @@ fn an_unmodified_program() {
             return;
         }
     }
-    for controller in attachable(test, &["xmp", "lia"]) {
+    for controller in attachable(test, two()) {
         let clean = Clean::before();
         let control = Control::attach(&controller.name);
         let bed = bed(2, control.name());
