@@ -37,7 +37,7 @@ class How(TypedDict):
     seed: str
     replications: str | None
     parallel: str | None
-    threads: str
+    threads: str | None
     out: str | None
     judge: bool
 

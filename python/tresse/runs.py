@@ -260,7 +260,7 @@ def run(
     seed: int = 1,
     replications: int | str | None = None,
     parallel: int | None = None,
-    threads: int = 1,
+    threads: int | None = None,
     out: str | os.PathLike[str] | None = None,
     judge: bool = False,
     progress: bool = True,
@@ -274,7 +274,8 @@ def run(
     `profile`: "full" is the size of the paper, "quick" has fewer flows, rounds or seconds.
     `seed`: that of the first replication. `replications`: how many seeds, or "5%": as many as it takes until the 95 %
     interval is this narrow (default: as the experiment says).
-    `parallel`: how many cases run at a time (default: one per core). `threads`: how many threads a case may use.
+    `parallel`: how many cases run at a time (default: one per core). `threads`: how many threads a case may use
+    (default: the cores that cases leave).
     `out`: the folder for the results, which must be new or empty (default: runs/NAME-N).
     `judge`: judges by the published numbers and claims even if `set` has changed what they are about.
     `progress`: shows a bar.
@@ -290,7 +291,7 @@ def run(
             "seed": str(seed),
             "replications": None if replications is None else str(replications),
             "parallel": None if parallel is None else str(parallel),
-            "threads": str(threads),
+            "threads": None if threads is None else str(threads),
             "out": None if out is None else os.fspath(out),
             "judge": judge,
         },

@@ -28,7 +28,7 @@ pub struct How {
     seed: String,
     replications: Option<String>,
     parallel: Option<String>,
-    threads: String,
+    threads: Option<String>,
     out: Option<PathBuf>,
     judge: bool,
 }
@@ -61,7 +61,7 @@ impl How {
             seed: seed(&self.seed)?,
             replications: self.replications.as_deref().map(replications).transpose()?,
             parallel: self.parallel.map(|text| number("parallel", &text, run::PARALLEL)).transpose()?,
-            threads: number("threads", &self.threads, run::THREADS)?,
+            threads: self.threads.map(|text| number("threads", &text, run::THREADS)).transpose()?,
             out: self.out,
             judge: self.judge,
         })

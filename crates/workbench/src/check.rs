@@ -15,6 +15,7 @@ use tresse_lab::forecast::{Forecast, Work, forecast, work};
 use tresse_units::{Mark, Queue};
 
 use crate::cases::Cases;
+use crate::cores;
 use crate::failure::Failure;
 use crate::memory;
 use crate::own_code::OwnCode;
@@ -77,9 +78,9 @@ pub fn check(cases: &Cases, own: &OwnCode) -> Result<Checked, Failure> {
     let options = Options {
         profile: cases.experiment.profile,
         replications: loaded.experiment.replications.clone(),
-        parallel: std::thread::available_parallelism().map_or(1, usize::from),
         ..Options::default()
     };
+    let options = cores::shared(&plan, options, None, None);
     notes.extend(plan.shared());
     notes.extend(of_first_windows(&plan));
     // What does not fit into memory is not begun.

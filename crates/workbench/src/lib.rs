@@ -21,6 +21,7 @@ pub mod challenge;
 pub mod check;
 pub mod compare;
 pub mod controller;
+mod cores;
 pub mod ebpf;
 pub mod evaluate;
 pub mod export;

@@ -16,6 +16,7 @@ use tresse_reproduction::paper::{self, Paper};
 use tresse_results::Status;
 
 use crate::OWNERS;
+use crate::cores;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::memory;
@@ -169,21 +170,19 @@ fn one(
     interrupt: &Arc<Interrupt>,
     progress: &Progress,
 ) -> Result<Option<String>, Failure> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let said = &loaded.experiment.replications;
     let options = Options {
         profile: request.profile,
         seed: request.seed,
         replications: request.replications.map_or_else(|| said.clone(), |asked| asked.over(said)),
-        parallel: request.parallel.map_or(cores, usize::from),
-        threads: 1,
         out: Some(out.to_owned()),
-        judge: false,
-        figure: None,
+        ..Options::default()
     };
+    let parallel = request.parallel.map(usize::from);
     let (progress, ends) = (Arc::clone(progress), Arc::clone(interrupt));
     let report = interrupt.run(move || {
         let plan = OWNERS.resolve(&loaded, &[])?;
+        let options = cores::shared(&plan, options, parallel, None);
         memory::check(&plan, &options)?;
         let watch = Arc::new(Watch::new(&plan, &options)?);
         ends.ends(&watch);

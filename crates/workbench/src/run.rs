@@ -13,6 +13,7 @@ use tresse_lab::{Options, Undivided, Watch};
 use tresse_results::Report;
 
 use crate::cases::Cases;
+use crate::cores;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::memory;
@@ -37,8 +38,8 @@ pub struct Request {
     pub replications: Option<Asked>,
     /// How many cases run at a time; `None`: one for each core, or for each `threads` of them.
     pub parallel: Option<u16>,
-    /// How many threads may work on one case. The results do not depend on it.
-    pub threads: u16,
+    /// How many threads may work on one case; `None`: the cores that cases leave. The results do not depend on it.
+    pub threads: Option<u16>,
     /// The folder for the results, which must be new or empty; `None`: the next `runs/NAME-N`.
     pub out: Option<PathBuf>,
     /// Whether to judge by the published numbers and claims even if settings have changed the experiment.
@@ -66,7 +67,7 @@ impl Request {
             seed: 1,
             replications: None,
             parallel: None,
-            threads: 1,
+            threads: None,
             out: None,
             judge: false,
         }
@@ -77,25 +78,27 @@ impl Request {
     /// # Errors
     /// An error in the request, the experiment or the user's code, or if there is no room for the run.
     pub fn prepare(self) -> Result<Prepared, Failure> {
-        let threads = usize::from(number("threads", &self.threads.to_string(), THREADS)?);
-        let parallel = self.parallel.map(|n| number("parallel", &n.to_string(), PARALLEL)).transpose()?;
+        let in_range = |name, asked: Option<u16>, range| -> Result<Option<usize>, Failure> {
+            Ok(asked.map(|n| number(name, &n.to_string(), range)).transpose()?.map(usize::from))
+        };
+        let threads = in_range("threads", self.threads, THREADS)?;
+        let parallel = in_range("parallel", self.parallel, PARALLEL)?;
         let mut notes = Vec::new();
         let own = self.own.load(&mut |note| notes.push(note))?;
         let (loaded, plan) = self.cases.load(&mut |note| notes.push(note))?;
         notes.extend(of_unused(&own, &plan));
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let said = &loaded.experiment.replications;
-        notes.extend(undivided(&plan, threads));
+        notes.extend(threads.and_then(|threads| undivided(&plan, threads)));
         let options = Options {
             profile: self.cases.experiment.profile,
             seed: self.seed,
             replications: self.replications.map_or_else(|| said.clone(), |asked| asked.over(said)),
-            parallel: parallel.map_or((cores / threads).max(1), usize::from),
-            threads,
             out: self.out,
             judge: self.judge,
             figure: self.cases.experiment.figure(),
+            ..Options::default()
         };
+        let options = cores::shared(&plan, options, parallel, threads);
         let cuts = plan.cuts(&loaded);
         notes.extend(
             cuts.map(|(path, full, quick)| format!("quick profile: {path} = {quick} (full: {full})")),
@@ -235,7 +238,7 @@ mod tests {
     #[test]
     fn a_request_is_checked_before_anything_is_read() {
         let cases = Cases::all(Experiment::named("nowhere.toml"));
-        let request = Request { threads: 0, ..Request::of(cases) };
+        let request = Request { threads: Some(0), ..Request::of(cases) };
         assert!(
             matches!(request.prepare(), Err(Failure::Input(why)) if why == "threads: 0 is not a whole number from 1 to 64")
         );
