@@ -46,7 +46,11 @@ mod tests {
             (8, 30, (Some(4), Some(4)), (4, 4)),
             (1, 1, (None, None), (1, 1)),
         ] {
-            assert_eq!(numbers(cores, runs, asked.0, asked.1), shared, "{cores} cores, {runs} runs, {asked:?}");
+            assert_eq!(
+                numbers(cores, runs, asked.0, asked.1),
+                shared,
+                "{cores} cores, {runs} runs, {asked:?}"
+            );
         }
     }
 }
