@@ -276,8 +276,8 @@ fn short_flows_limits_dry_runs_and_refusals_open_nothing() {
     let net = Ecmp::new(2, 8);
     let sender = [net.sender.name()];
     {
-        // A megabyte a second: five of them take that long, and a busy machine is late by less.
-        let daemon = Daemon::start(&sender, &format!("{}after = \"5MB\"\n", fixed(2)), &[]);
+        // A megabyte a second: three of them take longer than the sleep, and much less than `has` waits.
+        let daemon = Daemon::start(&sender, &format!("{}after = \"3MB\"\n", fixed(2)), &[]);
         let flow = net.connect();
         sleep(0.5);
         assert_eq!(flow.subflows().len(), 1, "it has not sent enough");
