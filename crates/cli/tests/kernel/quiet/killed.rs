@@ -11,11 +11,13 @@ use crate::clean::{Clean, maps_of_ours};
 use crate::clock::{now, sleep, wait_for};
 use crate::control::{Control, attach, attachable, detach, unique};
 use crate::namespace::Namespace;
-use crate::probe::{asked, ready, say};
+use crate::probe::{asked, at_full_length, ready, say};
 use crate::real::{BOTTLENECKS, can_run, folder, tresse};
 
 /// How often it is killed.
-const TIMES: u32 = 20;
+fn times() -> u32 {
+    if at_full_length() { 20 } else { 8 }
+}
 
 #[test]
 fn attach_killed() {
@@ -30,11 +32,11 @@ fn attach_killed() {
     let start = now();
     drop(Control::attach_as_default("xmp", &[&place]));
     let whole = start.elapsed();
-    let mut finished = 0;
-    for i in 0..TIMES {
+    let (times, mut finished) = (times(), 0);
+    for i in 0..times {
         let name = unique("xmp");
         // Moments spread over the whole time, in an order that tells nothing.
-        let moment = whole.mul_f64(f64::from(i * 7 % TIMES) / f64::from(TIMES));
+        let moment = whole.mul_f64(f64::from(i * 7 % times) / f64::from(times));
         finished += u32::from(killed(&name, &place, moment));
         // Whatever it left must not be in the way of the next one with this name, nor of its end.
         let output = attach("xmp", &name, &[&place]).output().expect("the command starts");
@@ -43,7 +45,7 @@ fn attach_killed() {
         detach(&name);
         assert_eq!(place.read_sysctl("ipv4/tcp_congestion_control"), "reno", "killed after {moment:?}");
     }
-    say(&format!("attach takes {whole:?}; killed {TIMES} times, {finished} of them too late"));
+    say(&format!("attach takes {whole:?}; killed {times} times, {finished} of them too late"));
     drop(place);
     // Also those of an `attach` that died before anything led to them.
     assert!(wait_for(20.0, || maps_of_ours() <= maps), "{maps} maps before, {} now", maps_of_ours());
@@ -110,7 +112,8 @@ fn a_killed_testbed_leaves_nothing_that_clean_does_not_find() {
     // `TRESSE_KILLS=30` tries as many moments of the first four seconds, others each time.
     let moments = match asked("TRESSE_KILLS") {
         Some(kills) => (0..kills).map(|_| random() * 4.0).collect(),
-        None => vec![0.05, 0.3, 0.8, 1.6],
+        None if at_full_length() => vec![0.05, 0.3, 0.8, 1.6],
+        None => vec![0.3, 1.6],
     };
     let clean = Clean::before();
     let before = host();
