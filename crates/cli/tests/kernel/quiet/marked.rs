@@ -60,9 +60,7 @@ fn marked_bottleneck() {
         let drops = mean("drops", runs.iter().map(|run| run.drops as f64));
         // The simulator says 1.11 for this bottleneck; subflows that are not coupled take twice one's rate. Means of five
         // runs are 1.05 to 1.18, but 1.30 and 1.32 were seen too.
-        holds((0.9..=1.5).contains(&ratio), || {
-            format!("two subflows of XMP take {ratio} times one's rate")
-        })?;
+        holds((0.9..=1.5).contains(&ratio), || format!("two subflows of XMP take {ratio} times one's rate"))?;
         holds((0.5..1.5).contains(&(queue / f64::from(K))), || {
             format!("the queue stands at {queue} packets")
         })?;
