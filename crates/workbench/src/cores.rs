@@ -12,11 +12,22 @@ const MOST: usize = 8;
 /// are left, if there is memory for them.
 pub fn shared(plan: &Plan, options: Options, parallel: Option<usize>, threads: Option<usize>) -> Options {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    on_machine((cores, memory::available()), plan, options, parallel, threads)
+}
+
+/// The same on a machine with these cores and this free memory, if it is known.
+fn on_machine(
+    (cores, free): (usize, Option<u64>),
+    plan: &Plan,
+    options: Options,
+    parallel: Option<usize>,
+    threads: Option<usize>,
+) -> Options {
     let computed = plan.same().iter().enumerate().filter(|(place, first)| place == *first).count();
     let runs = computed.saturating_mul(options.replications.least() as usize);
     let (parallel, most) = numbers(cores, runs, parallel, threads);
     let with = |threads| Options { parallel, threads, ..options.clone() };
-    let fits = |own: &Options| memory::available().is_none_or(|free| memory::estimate(plan, own) <= free);
+    let fits = |own: &Options| free.is_none_or(|free| memory::estimate(plan, own) <= free);
     let several = with(most);
     if threads.is_some() || fits(&several) { several } else { with(1) }
 }
@@ -30,7 +41,24 @@ fn numbers(cores: usize, runs: usize, parallel: Option<usize>, threads: Option<u
 
 #[cfg(test)]
 mod tests {
-    use super::numbers;
+    use tresse_experiment::Profile;
+
+    use super::*;
+    use crate::OWNERS;
+
+    #[test]
+    fn threads_that_do_not_fit_into_memory_are_left_out_unless_asked_for() {
+        let set = ["profile.quick={}", "fabric.k=16"].map(str::to_owned);
+        let source = tresse_experiment::find("xmp/table1").expect("it is built in");
+        let loaded = OWNERS.load(source, Profile::Full, &set).expect("it is right");
+        let only = ["scheme=dctcp", "subflows=1", "pattern=permutation"].map(str::to_owned);
+        let plan = OWNERS.resolve(&loaded, &only).expect("it has that case");
+        assert_eq!(plan.cases.len(), 1);
+        let of = |free, asked| on_machine((4, free), &plan, Options::default(), None, asked).threads;
+        let one = memory::estimate(&plan, &Options::default());
+        assert_eq!([of(None, None), of(Some(1 << 40), None), of(Some(one), None)], [4, 4, 1]);
+        assert_eq!(of(Some(one), Some(2)), 2);
+    }
 
     #[test]
     fn cases_come_first_and_threads_take_what_is_left() {
