@@ -21,8 +21,8 @@ typedef void (*tresse_callback)(tresse_simulation *simulation, void *argument);
 
 /* Opens the network of an experiment: a built-in one such as "xmp/table1", or a file with [fabric], [transport] and a
  * scheme; its workloads are not used. `options` ends with NULL, or is NULL: the options of `tresse run` --only, --set,
- * --profile, --seed and --threads, each with its value behind it, and "--persistent": messages from one host to another
- * share a connection that stays. They must leave one scheme.
+ * --fidelity, --profile, --seed and --threads, each with its value behind it, and "--persistent": messages from one
+ * host to another share a connection that stays. They must leave one scheme.
  *
  * NULL if something is wrong, with the message in `error`, cut to `size` bytes; `error` may be NULL. */
 tresse_simulation *tresse_open(const char *experiment, const char *const *options, char *error, size_t size);

@@ -34,11 +34,12 @@ impl Default for Options {
     }
 }
 
-const NAMES: [&str; 6] = ["--only", "--set", "--profile", "--seed", "--threads", "--persistent"];
+const NAMES: [&str; 7] =
+    ["--only", "--set", "--fidelity", "--profile", "--seed", "--threads", "--persistent"];
 
 impl Options {
-    /// From arguments like those of `tresse run`: `--only`, `--set`, `--profile`, `--seed`, `--threads`, each
-    /// followed by its value; and `--persistent`.
+    /// From arguments like those of `tresse run`: `--only`, `--set`, `--fidelity`, `--profile`, `--seed`, `--threads`,
+    /// each followed by its value; and `--persistent`.
     ///
     /// # Errors
     /// The first wrong argument.
@@ -62,6 +63,8 @@ impl Options {
             match name {
                 "--only" => options.only.push(value.to_owned()),
                 "--set" => options.set.push(value.to_owned()),
+                // A key of the file, whose schema checks the value.
+                "--fidelity" => options.set.push(format!("fidelity={value}")),
                 "--seed" => options.seed = number()?,
                 "--threads" => options.threads = number()? as usize,
                 _ => {
@@ -94,12 +97,14 @@ mod tests {
             "7",
             "--set",
             "fabric.k=4",
+            "--fidelity",
+            "rounds",
             "--profile",
             "quick",
         ];
         let options = Options::parse(text).expect("arguments of the command");
         assert_eq!(options.only, ["scheme=xmp"]);
-        assert_eq!(options.set, ["fabric.k=4"]);
+        assert_eq!(options.set, ["fabric.k=4", "fidelity=rounds"]);
         assert_eq!((options.seed, options.threads), (7, 1));
         assert_eq!(options.profile, Profile::Quick);
         assert!(options.persistent);

@@ -59,9 +59,9 @@ impl Simulation {
         let cases = Cases { experiment, only: options.only.clone() };
         let case = only_case(cases.load(&mut |_| ())?.1.cases)?;
         let label = case.label();
-        if case.setting.fidelity == Fidelity::Rounds {
-            let message = format!("{label}: messages of a program need packets: fidelity = \"packets\"");
-            return Err(Diagnostic::input(message));
+        if options.persistent && case.setting.fidelity == Fidelity::Rounds {
+            let message = format!("{label}: \"rounds\" cannot simulate persistent connections");
+            return Err(Diagnostic::input(message).hint("leave out `persistent`, or use \"packets\""));
         }
         let network =
             Embedded::new(case, options.persistent, options.seed, options.threads).ok_or_else(|| {

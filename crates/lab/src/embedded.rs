@@ -5,12 +5,14 @@ use std::collections::btree_map::Entry;
 
 use tresse_experiment::Diagnostic;
 use tresse_experiment::plan::Case;
-use tresse_sim::{FlowRecord, Manager, Step, World};
+use tresse_experiment::schema::fidelity::Fidelity;
+use tresse_sim::{Ahead, FlowRecord, Manager};
 use tresse_units::{NEVER, Time};
 use tresse_workload::{Start, too_large};
 
 use crate::engine::stall::{self, Stall, Why};
 use crate::link_events::{Links, make};
+use crate::network::Network;
 use crate::setup;
 use tresse_results::record::flow::Begun;
 
@@ -20,7 +22,7 @@ pub struct Embedded {
     case: Case,
     seed: u64,
     managers: Vec<Manager>,
-    world: World,
+    world: Box<dyn Network>,
     /// The number of changes of links that were made.
     changed: usize,
     stall: Stall,
@@ -34,15 +36,18 @@ pub struct Embedded {
 
 impl Embedded {
     /// The network of `case` under `seed`, empty at time 0, on up to `threads` threads, which do not affect the
-    /// results. `persistent`: messages from one host to another share a connection. `None` if the case has several
-    /// schemes.
+    /// results; by rounds on one. `persistent`: messages from one host to another share a connection, which rounds do
+    /// not have. `None` if the case has several schemes.
     pub fn new(case: Case, persistent: bool, seed: u64, threads: usize) -> Option<Self> {
         let case = case.of_messages(persistent)?;
-        let world = setup::world(&case, seed, threads);
+        let world: Box<dyn Network> = match case.setting.fidelity {
+            Fidelity::Packets => Box::new(setup::world(&case, seed, threads)),
+            Fidelity::Rounds => Box::new(setup::rounds(&case, seed)),
+        };
         let mut own = Self {
             seed,
             managers: setup::managers(&case),
-            stall: Stall::new(&world, case.setting.options.pauses()),
+            stall: Stall::new(&*world, case.setting.options.pauses()),
             world,
             changed: 0,
             live: BTreeMap::new(),
@@ -114,15 +119,19 @@ impl Embedded {
         while !(self.live.is_empty() && until == NEVER) {
             let due = self.case.setting.changes.get(self.changed).map_or(NEVER, |change| change.at);
             let due = until.min(due).min(self.stall.next());
-            match self.world.advance(due, u64::MAX) {
-                Step::Finished(record) => {
+            let ahead = self.world.advance(due, u64::MAX);
+            self.world.settle();
+            match ahead {
+                Ahead::Ended(_, record) => {
+                    let record = record.or_else(|| self.world.take_record());
+                    let record = record.expect("all has been carried out up to its end");
                     self.live.remove(&record.id);
                     return Ok(Some(record));
                 }
-                Step::Budget => {}
-                Step::Reached => {
+                Ahead::Budget => {}
+                Ahead::Reached => {
                     self.change();
-                    match self.stall.look(&self.world) {
+                    match self.stall.look(&*self.world) {
                         Some(why) if !self.live.is_empty() => return Err(self.stuck(&why)),
                         _ => {}
                     }
@@ -139,7 +148,7 @@ impl Embedded {
     fn change(&mut self) {
         let now = self.now();
         while let Some(change) = self.case.setting.changes.get(self.changed).filter(|own| own.at <= now) {
-            make(change, &mut self.world);
+            make(change, &mut *self.world);
             self.changed += 1;
         }
     }

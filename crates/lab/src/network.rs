@@ -2,6 +2,8 @@
 
 mod rounds;
 
+use std::fmt::Debug;
+
 use tresse_controllers::State;
 use tresse_fabric::{Deadlock, Histogram, PfcCounters, PortCounters};
 pub use tresse_sim::{Ahead, FlowRecord, FlowSpec, Paths};
@@ -10,7 +12,7 @@ use tresse_transport::Counters;
 use tresse_units::{BitsPerSecond, MICROSECOND, Time};
 
 /// A network with flows on it, and its own time.
-pub trait Network {
+pub trait Network: Debug {
     /// Its time.
     fn now(&self) -> Time;
 

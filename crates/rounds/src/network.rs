@@ -107,7 +107,7 @@ impl Rounds {
 
     /// Lets time pass until `until`, until a connection has finished, or for `budget` packet-hops.
     pub fn advance(&mut self, until: Time, budget: u64) -> Step {
-        let enough = self.hops + budget;
+        let enough = self.hops.saturating_add(budget);
         while let Some((time, event)) = self.events.next(until) {
             self.now = time;
             if let Some(record) = self.happen(event) {

@@ -68,23 +68,50 @@ fn ring(network: &mut Simulation, ranks: u32, bytes: u64) -> Vec<FlowRecord> {
     arrived
 }
 
-/// The same collective as a workload of a file takes as long, to the picosecond.
+/// The same collective as a workload of a file takes as long: by packets to the picosecond, by rounds nearly, where the
+/// order of what happens at one instant has an effect.
 #[test]
 fn a_ring_from_outside_takes_as_long_as_a_workload() {
-    let mut network = opened(STAR, &Options::default());
-    assert_eq!(ring(&mut network, 8, 8_000_000).len(), 8 * 14);
+    for (fidelity, within) in [("packets", 0.5e-12), ("rounds", 1e-6)] {
+        let options = Options { set: vec![format!("fidelity={fidelity}")], ..Options::default() };
+        let mut network = opened(STAR, &options);
+        assert_eq!(ring(&mut network, 8, 8_000_000).len(), 8 * 14);
 
-    let workload =
-        "[workloads.ring]\npattern = \"collective\"\ncollective = \"ring-all-reduce\"\nsize = \"8MB\"\n";
-    let source = Source { name: "test.toml".to_owned(), text: format!("{STAR}{workload}") };
-    let loaded = experiment::load(source, Profile::Full, &[]).unwrap_or_else(|e| panic!("{e}"));
-    let plan = experiment::resolve(&loaded, &[]).expect("a plan");
-    let options = RunOptions { profile: Profile::Full, ..RunOptions::default() };
-    let watch = Watch::new(&plan, &options).expect("a watch");
-    let report = runner::measure(&loaded, &plan, &options, &watch, &NotJudged).expect("a report");
-    let took = report.cases[0].metrics["jct_mean_s"].value();
-    let outside = network.now() as f64 / 1e12;
-    assert!((took - outside).abs() < 0.5e-12, "{took} s; {outside} s from outside");
+        let workload =
+            "[workloads.ring]\npattern = \"collective\"\ncollective = \"ring-all-reduce\"\nsize = \"8MB\"\n";
+        let source = Source { name: "test.toml".to_owned(), text: format!("{STAR}{workload}") };
+        let loaded = experiment::load(source, Profile::Full, &options.set).unwrap_or_else(|e| panic!("{e}"));
+        let plan = experiment::resolve(&loaded, &[]).expect("a plan");
+        let options = RunOptions { profile: Profile::Full, ..RunOptions::default() };
+        let watch = Watch::new(&plan, &options).expect("a watch");
+        let report = runner::measure(&loaded, &plan, &options, &watch, &NotJudged).expect("a report");
+        let took = report.cases[0].metrics["jct_mean_s"].value();
+        let outside = network.now() as f64 / 1e12;
+        assert!((took - outside).abs() < within, "{fidelity}: {took} s; {outside} s from outside");
+    }
+}
+
+/// By rounds the same calls give nearly the same times.
+#[test]
+fn rounds_are_near_packets() {
+    let took = |fidelity: &str| {
+        let options = Options { set: vec![format!("fidelity={fidelity}")], ..Options::default() };
+        let mut network = opened(STAR, &options);
+        assert_eq!(ring(&mut network, 8, 16_000_000).len(), 8 * 14);
+        network.now() as f64
+    };
+    let ratio = took("rounds") / took("packets");
+    assert!((0.95..1.05).contains(&ratio), "{ratio}");
+}
+
+/// What rounds do not have is refused before the first message.
+#[test]
+fn rounds_have_no_persistent_connections() {
+    let set = vec!["fidelity=rounds".to_owned()];
+    let options = Options { set, persistent: true, ..Options::default() };
+    let source = Source { name: "test.toml".to_owned(), text: STAR.to_owned() };
+    let told = Simulation::of(source, &options).expect_err("it is refused").to_string();
+    assert!(told.contains("\"rounds\" cannot simulate persistent connections"), "{told}");
 }
 
 /// Equal calls give equal answers, on any number of threads; another seed draws other paths.
@@ -134,12 +161,19 @@ fn timers_come_in_order() {
 /// Links of the file fail and come back; a message that waits forever is reported.
 #[test]
 fn links_change() {
+    for fidelity in ["packets", "rounds"] {
+        links_change_by(fidelity);
+    }
+}
+
+fn links_change_by(fidelity: &str) {
+    let options = Options { set: vec![format!("fidelity={fidelity}")], ..Options::default() };
     let failing = |back: &str| {
         let change = |at, failed| {
             format!("[[changes]]\nat = \"{at}\"\nlink = [\"host 1\", \"leaf 0\"]\nfailed = {failed}\n")
         };
         let back = if back.is_empty() { String::new() } else { change(back, "false") };
-        let mut network = opened(&format!("{STAR}{}{back}", change("100us", "true")), &Options::default());
+        let mut network = opened(&format!("{STAR}{}{back}", change("100us", "true")), &options);
         network.send(0, 1, 10_000_000).expect("a message");
         network.next(NEVER)
     };
