@@ -50,6 +50,7 @@ pub(crate) fn world(case: &Case, seed: u64, threads: usize) -> World {
 pub(crate) fn rounds(case: &Case, seed: u64) -> Rounds {
     let packets = case.bound_schemes.iter().map(|c| c.transport.mss + c.transport.header);
     let rounds = Rounds::new(fabric(case, seed), packets.max().unwrap_or(1500), seed);
+    let rounds = rounds.with_fair_ports(&case.setting.options.fair_ports(&case.setting.fabric));
     if case.setting.rtt { rounds.with_rtts(case.groups.len()) } else { rounds }
 }
 

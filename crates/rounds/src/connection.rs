@@ -9,12 +9,17 @@ use tresse_controllers::trace::Hosts;
 use tresse_path_manager::{PathChoice, PathManager};
 use tresse_sim::{FlowRecord, FlowSpec};
 use tresse_transport::{Config, Counters};
-use tresse_units::{Stream, Time};
+use tresse_units::{MILLISECOND, Stream, Time};
 
 use crate::copies::{Pieces, Run};
+use crate::fair::{FairPort, Turn};
 use crate::link::Shares;
 use crate::links::Links;
 use crate::spraying::Sprayed;
+
+/// Linux's pacing rate over what a subflow gets: 120 % outside of slow start (`tcp_pacing_ca_ratio`), of which 1/1024 s may
+/// wait in a port.
+const PACED: f64 = 1.2 * 1000.0 / 1024.0;
 
 /// A connection with its whole message.
 #[derive(Debug)]
@@ -180,6 +185,8 @@ pub(crate) struct Outgoing {
     pub pause: f64,
     /// By link to the receiver: its shares at the start.
     pub before: SmallVec<[Shares; 6]>,
+    /// By link of the first hop, if those serve subflows in turn.
+    pub turns: SmallVec<[Turn; 1]>,
 }
 
 /// The links of a subflow; none while no path leads to the other host.
@@ -225,10 +232,31 @@ impl Way {
     /// The time between two packets of `bytes` that the links of the first hop let through together, ps.
     #[inline]
     pub fn first_gap(&self, links: &Links, bytes: f64) -> f64 {
-        let first = (0..self.hops).take_while(|&place| self.hop(place) == 0);
-        first.fold(0.0, |gap, place| {
-            f64::max(gap, links[self.links[place]].transmission(bytes) * self.share(place))
+        self.first_hop().fold(0.0, |gap, (link, share)| {
+            let rate = links.fair(link).map_or_else(|| links[link].rate(), FairPort::offer);
+            f64::max(gap, bytes * share / rate)
         })
+    }
+
+    /// How long packets of these bytes wait in their host's port at most, ps, if that serves subflows in turn and leaves
+    /// the time `first` between two of a subflow: the others wait in the socket (`tcp_small_queue_check`). `None`: any time.
+    pub fn port_room(
+        &self,
+        links: &Links,
+        config: &Config,
+        is_tcp: bool,
+        [bytes, first]: [f64; 2],
+    ) -> Option<f64> {
+        links.fair(*self.links.first()?)?;
+        let most = config.port_limit as f64 / bytes * first;
+        let paced = if is_tcp { PACED * MILLISECOND as f64 } else { f64::INFINITY };
+        Some(paced.min(most).max(2.0 * first))
+    }
+
+    /// The links of the first hop, and the share of packets that takes each.
+    pub fn first_hop(&self) -> impl Iterator<Item = (u32, f64)> {
+        let first = (0..self.hops).take_while(|&place| self.hop(place) == 0);
+        first.map(|place| (self.links[place], self.share(place)))
     }
 
     /// The links that data flows through.

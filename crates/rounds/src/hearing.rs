@@ -6,6 +6,7 @@ use tresse_fabric::Histogram;
 use tresse_units::{MICROSECOND, Time};
 
 use crate::connection::{Batch, Connection};
+use crate::events::Kind;
 use crate::sending::Place;
 
 impl Batch {
@@ -25,6 +26,9 @@ impl Place<'_> {
     /// follow.
     pub fn acked(&mut self, c: &mut Connection, number: u32) -> u32 {
         if c.subflows[self.i].next == number {
+            if self.prolong(c, Kind::Acked(number)) {
+                return 0;
+            }
             self.settle(c);
             if c.subflows[self.i].is_open && c.sprayed.is_none() && self.hold(c) {
                 return 0;

@@ -17,6 +17,7 @@ mod changes;
 mod connection;
 mod copies;
 mod events;
+mod fair;
 mod hearing;
 mod link;
 mod links;

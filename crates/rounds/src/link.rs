@@ -170,6 +170,17 @@ impl Link {
         }
     }
 
+    /// Bytes per ps.
+    #[inline]
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// From now on nothing is dropped or marked.
+    pub fn make_endless(&mut self) {
+        (self.limit, self.mark) = (f32::INFINITY, f32::INFINITY);
+    }
+
     /// Whether its queue is above the marking threshold.
     #[inline]
     pub fn is_above(&self) -> bool {
@@ -261,6 +272,11 @@ impl Record {
             busy: 0.0,
             left: 0.0,
         }
+    }
+
+    /// See [`Link::make_endless`].
+    pub fn make_endless(&mut self) {
+        self.limit = f32::INFINITY;
     }
 
     /// Counts packets, in parts.

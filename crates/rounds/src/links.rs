@@ -5,6 +5,7 @@ use std::ops::{Index, IndexMut};
 use tresse_fabric::{PortConfig, PortCounters};
 use tresse_units::{BitsPerSecond, Time};
 
+use crate::fair::FairPort;
 use crate::link::{Link, Record};
 use crate::red::Red;
 
@@ -16,6 +17,8 @@ pub(crate) struct Links {
     records: Vec<Record>,
     /// By link, if one has RED: otherwise empty.
     red: Vec<Option<Red>>,
+    /// By link, up to the last that serves subflows in turn.
+    fair: Vec<Option<FairPort>>,
     /// How many have failed.
     down: u32,
 }
@@ -33,7 +36,32 @@ impl Links {
         if red.iter().all(Option::is_none) {
             red = Vec::new();
         }
-        Self { all, records, red, down: 0 }
+        Self { all, records, red, fair: Vec::new(), down: 0 }
+    }
+
+    /// Makes these links serve subflows in turn: then each waits for room in its host, and no packet is marked or dropped.
+    pub fn serve_in_turn(&mut self, links: &[u32]) {
+        self.fair = vec![None; links.iter().max().map_or(0, |&last| last as usize + 1)];
+        for &link in links {
+            let own = &mut self.all[link as usize];
+            own.make_endless();
+            self.records[link as usize].make_endless();
+            self.fair[link as usize] = Some(FairPort::new(own.rate()));
+        }
+    }
+
+    /// What serves subflows in turn, if the link does.
+    #[inline]
+    pub fn fair(&self, link: u32) -> Option<&FairPort> {
+        self.fair.get(link as usize)?.as_ref()
+    }
+
+    /// The same, brought to the time `now`.
+    #[inline]
+    pub fn fair_at(&mut self, link: u32, now: Time) -> Option<&mut FairPort> {
+        let own = self.fair.get_mut(link as usize)?.as_mut()?;
+        own.advance(now);
+        Some(own)
     }
 
     /// A link, brought to the time `now`.
@@ -72,6 +100,10 @@ impl Links {
     pub fn set_rate(&mut self, link: u32, now: Time, rate: BitsPerSecond) {
         self.advance(link, now);
         self.records[link as usize].set_rate(&mut self.all[link as usize], rate);
+        let rate = self.all[link as usize].rate();
+        if let Some(fair) = self.fair_at(link, now) {
+            fair.set_rate(rate);
+        }
     }
 
     /// A link fails, and what waits is lost; or it comes back.

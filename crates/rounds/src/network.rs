@@ -100,6 +100,12 @@ impl Rounds {
         self
     }
 
+    /// These links, which leave hosts, serve subflows in turn.
+    pub fn with_fair_ports(mut self, links: &[u32]) -> Self {
+        self.links.serve_in_turn(links);
+        self
+    }
+
     /// Its time.
     pub fn now(&self) -> Time {
         self.now

@@ -125,7 +125,7 @@ impl Place<'_> {
     fn repeat(&mut self, c: &mut Connection) -> u32 {
         let s = &mut c.subflows[self.i];
         self.advance(&s.way);
-        let rtt = self.trip(&s.way);
+        let rtt = self.trip(&s.way, c.wire);
         let Some(batch) = s.batches.front_mut() else { return 0 };
         // The receiver echoes the time of the first copy: its ACK was held back.
         (batch.number, batch.rtt) = (s.next, (self.now - s.last_sent) as f64 + rtt);

@@ -6,11 +6,20 @@ use tresse_units::Time;
 
 use crate::connection::{Connection, Outgoing, Way};
 use crate::events::{Event, Events, Kind};
+use crate::fair::Turn;
+use crate::link::Shares;
 use crate::links::Links;
 
 /// A batch that would take more than this share of its round trip takes all of it: then one event ends it and hears of
 /// it.
 const NEARLY: f64 = 7.0 / 8.0;
+
+/// What a batch that begins leaves behind: see [`Outgoing`].
+pub(crate) struct Flow {
+    pub passed: f64,
+    pub before: SmallVec<[Shares; 6]>,
+    pub turns: SmallVec<[Turn; 1]>,
+}
 
 /// The events of subflow `i` of the connection in `slot`.
 pub(crate) struct Place<'a> {
@@ -33,11 +42,35 @@ impl Place<'_> {
         way.links.iter().for_each(|&link| _ = self.links.advance(link, self.now));
     }
 
-    /// The round trip of a packet that leaves now, ps. The links are up to date.
-    pub fn trip(&self, way: &Way) -> f64 {
-        let wait = |(place, &link): (usize, &u32)| way.share(place) * self.links[link].wait();
-        let waits: f64 = way.links.iter().enumerate().map(wait).sum();
-        way.base[0] + way.base[1] + waits
+    /// The round trip of a packet of these bytes that leaves now, ps. The links are up to date.
+    pub fn trip(&self, way: &Way, bytes: f64) -> f64 {
+        let wait = |place| way.share(place) * self.wait(way, place, bytes);
+        way.base[0] + way.base[1] + (0..way.links.len()).map(wait).sum::<f64>()
+    }
+
+    /// How long a packet of these bytes, or an ACK, that arrives now at the link in this place waits, ps.
+    #[inline]
+    fn wait(&self, way: &Way, place: usize, bytes: f64) -> f64 {
+        let link = way.links[place];
+        match self.links.fair(link) {
+            Some(fair) if place < way.hops => fair.wait(bytes),
+            // ACKs are served first.
+            Some(_) => 0.0,
+            None => self.links[link].wait(),
+        }
+    }
+
+    /// The most that is left of a packet of these bytes that is in transmission in this place, times the chance that one
+    /// is, ps.
+    #[inline]
+    fn rest(&self, way: &Way, place: usize, bytes: f64) -> f64 {
+        let link = way.links[place];
+        match self.links.fair(link) {
+            // Its turn counts that.
+            Some(_) if place < way.hops => 0.0,
+            Some(fair) => fair.rest(bytes),
+            None => self.links[link].rest(bytes),
+        }
     }
 
     /// Packets that window and data allow.
@@ -89,6 +122,44 @@ impl Place<'_> {
         self.send(c)
     }
 
+    /// Of these packets those for which the host's port has room, if it serves subflows in turn, with this round trip and this
+    /// time between two packets, ps. The others wait in the socket, and the window does not grow by them.
+    fn fitting(&self, c: &mut Connection, packets: u32, [rtt, first]: [f64; 2]) -> u32 {
+        let s = &mut c.subflows[self.i];
+        let room = s.way.port_room(self.links, &c.config, c.sprayed.is_none(), [c.wire, first]);
+        let Some(room) = room else { return packets };
+        let most = (((rtt + room) / first) as u32).max(2).saturating_sub(s.in_flight);
+        s.limited &= packets <= most;
+        packets.min(most)
+    }
+
+    /// A batch flows into all links of its way, at this rate, and its ACKs at the other one, bytes per ps; `waits`: some of
+    /// its subflow's packets wait in the host's port.
+    pub fn flow(&mut self, way: &Way, [rate, acks]: [f64; 2], waits: bool) -> Flow {
+        let mut flow = Flow { passed: 0.0, before: SmallVec::new(), turns: SmallVec::new() };
+        // The host's own port passes on no more than its rate, of all of the host's subflows together.
+        for (place, &number) in way.there().iter().enumerate() {
+            let (link, share) = (&mut self.links[number], way.share(place));
+            flow.before.push(link.shares());
+            let is_first = way.hop(place) == 0;
+            link.begin(if is_first { rate } else { flow.passed } * share);
+            if is_first {
+                let passes = link.passes();
+                let fair = self.links.fair_at(number, self.now);
+                flow.passed += rate * share * if fair.is_some() { passes.min(1.0) } else { passes };
+                flow.turns.extend(fair.map(|fair| fair.begin(rate * share, waits)));
+            }
+        }
+        for (place, &link) in way.links.iter().enumerate().skip(way.hops) {
+            let acks = acks * way.share(place);
+            self.links[link].begin(acks);
+            if let Some(fair) = self.links.fair_at(link, self.now) {
+                fair.add_acks(acks);
+            }
+        }
+        flow
+    }
+
     /// Sends what window and data allow. Returns the number of packets.
     pub fn send(&mut self, c: &mut Connection) -> u32 {
         let s = &c.subflows[self.i];
@@ -105,16 +176,22 @@ impl Place<'_> {
         }
         let (mut waits, mut rests) = ([0.0; 2], 0.0);
         for (place, &link) in s.way.links.iter().enumerate() {
-            let (link, share) = (self.links.advance(link, self.now), s.way.share(place));
-            waits[usize::from(place >= s.way.hops)] += share * link.wait();
+            self.links.advance(link, self.now);
+            let share = s.way.share(place);
+            waits[usize::from(place >= s.way.hops)] += share * self.wait(&s.way, place, c.wire);
             // A packet finds another one in transmission as often as a link is busy, and waits for what is left of it.
-            rests += share * link.rest(c.wire);
+            rests += share * self.rest(&s.way, place, c.wire);
         }
         let forward = s.way.base[0] + waits[0];
         let rtt = forward + s.way.base[1] + waits[1] + rests * c.stream.unit();
         // Not faster than the slowest link: what is sent in a burst waits there, and its ACKs come at that pace.
         let first = s.way.first_gap(self.links, c.wire);
         let gap = s.gap.max(first).max(c.sprayed.as_ref().map_or(0.0, |own| own.gap(&c.config)));
+        let packets = self.fitting(c, packets, [rtt, first]);
+        if packets == 0 {
+            return 0;
+        }
+        let s = &mut c.subflows[self.i];
         // A window of more than the host's port sends in a round trip waits in that port.
         let held = if s.gap <= first { (first * f64::from(packets) - rtt).max(0.0) } else { 0.0 };
         let rtt = rtt + held;
@@ -128,20 +205,7 @@ impl Place<'_> {
         let end = if is_round { end.max(s.acked_at) } else { end };
         let rate = f64::from(packets) * c.wire / (end - self.now) as f64;
         let acks = rate * f64::from(c.config.ack) / c.wire / f64::from(c.config.delayed_ack.every);
-        // The host's own port passes on no more than its rate, of all of the host's subflows together.
-        let (mut passed, mut before) = (0.0, SmallVec::new());
-        for (place, &link) in s.way.there().iter().enumerate() {
-            let (link, share) = (&mut self.links[link], s.way.share(place));
-            before.push(link.shares());
-            let is_first = s.way.hop(place) == 0;
-            link.begin(if is_first { rate } else { passed } * share);
-            if is_first {
-                passed += rate * share * link.passes();
-            }
-        }
-        for (place, &link) in s.way.links.iter().enumerate().skip(s.way.hops) {
-            self.links[link].begin(acks * s.way.share(place));
-        }
+        let Flow { passed, before, turns } = self.flow(&s.way, [rate, acks], held > 0.0);
         let again = s.repair.resend.min(packets);
         let copies = c.send_copies(self.i, packets - again);
         c.unsent -= u64::from(packets - again - copies);
@@ -168,6 +232,7 @@ impl Place<'_> {
             clocked,
             pause,
             before,
+            turns,
         });
         let number = s.next;
         if is_round {

@@ -134,6 +134,9 @@ impl Place<'_> {
     /// The batch is out, and its first ACK comes later. Returns how many packets follow it.
     pub fn sent(&mut self, c: &mut Connection) -> u32 {
         let number = c.subflows[self.i].next;
+        if self.prolong(c, Kind::Sent) {
+            return 0;
+        }
         let Some(at) = self.settle(c) else { return 0 };
         let s = &c.subflows[self.i];
         if !s.is_open || c.sprayed.is_some() || !self.hold(c) {
@@ -146,6 +149,7 @@ impl Place<'_> {
     /// that was lost, their ACKs let others leave before it is noticed: they are a batch of their own.
     pub(crate) fn settle(&mut self, c: &mut Connection) -> Option<Time> {
         let out = c.subflows[self.i].outgoing.take()?;
+        let late = self.late(&c.subflows[self.i].way, &out, c.wire);
         self.release(&c.subflows[self.i].way, &out);
         let lasted = (out.end - out.start) as f64;
         let fate = self.fate(c, &out);
@@ -175,7 +179,7 @@ impl Place<'_> {
         let chance = which == Which::Any && c.stream.unit() < 0.5;
         let s = &mut c.subflows[self.i];
         let marked = if takes_round { s.shift(marked, arrived, which, chance) } else { [0, marked] };
-        let now_rtt = self.trip(&s.way);
+        let now_rtt = self.trip(&s.way, c.wire) + late;
         let spread = (lasted + now_rtt - out.rtt).max(s.way.least_gap * f64::from(out.packets));
         let gap = spread / f64::from(out.packets);
         let growth = now_rtt - out.rtt;
@@ -303,8 +307,14 @@ impl Place<'_> {
                 true => out.passed,
                 false => out.acks,
             };
-            let link = self.links.advance(link, self.now);
-            link.end(rate * way.share(place));
+            let rate = rate * way.share(place);
+            self.links.advance(link, self.now).end(rate);
+            if let Some(fair) = self.links.fair_at(link, self.now) {
+                match out.turns.get(place) {
+                    Some(&turn) if place < way.hops => fair.end(turn, rate),
+                    _ => fair.add_acks(-rate),
+                }
+            }
         }
     }
 }

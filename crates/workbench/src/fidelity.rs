@@ -18,8 +18,9 @@ pub use table::{Summary, summaries};
 
 /// The set, and the experiments that are only there.
 const SUITE: &str = include_str!("../../../suites/fidelity.toml");
-const OWN: [(&str, &str); 4] = [
+const OWN: [(&str, &str); 5] = [
     ("dumbbell", include_str!("../../../suites/fidelity/dumbbell.toml")),
+    ("fair-hosts", include_str!("../../../suites/fidelity/fair-hosts.toml")),
     ("fat-tree-100g", include_str!("../../../suites/fidelity/fat-tree-100g.toml")),
     ("leaf-spine", include_str!("../../../suites/fidelity/leaf-spine.toml")),
     ("paths", include_str!("../../../suites/fidelity/paths.toml")),

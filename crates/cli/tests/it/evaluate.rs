@@ -91,13 +91,13 @@ fn a_file_is_scored_as_the_controller_that_it_is_and_its_runs_can_be_kept() {
 /// A first look by rounds is near the score by packets and says what it is; what rounds refuse is by packets.
 #[test]
 fn rounds_screen_and_say_so() {
-    let fair = suite("completion", "").replace("host_queue = \"100pkt\"", "host_queue = \"fq\"");
+    let busy = suite("completion", "").replace("host_queue = ", "host_processing = \"1us\"\nhost_queue = ");
     for (text, told) in [
         (suite("completion", ""), "1 of 1 parts by rounds: confirm the score by packets"),
         (
-            fair,
-            "0 of 1 parts by rounds: confirm the score by packets; train.one is by packets: rounds cannot simulate a \
-             queue for each subflow (`host_queue = \"fq\"`)",
+            busy,
+            "0 of 1 parts by rounds: confirm the score by packets; train.one is by packets: rounds cannot simulate \
+             `host_processing`",
         ),
     ] {
         let dir = folder("one.toml", &text);

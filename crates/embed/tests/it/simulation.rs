@@ -94,14 +94,17 @@ fn a_ring_from_outside_takes_as_long_as_a_workload() {
 /// By rounds the same calls give nearly the same times.
 #[test]
 fn rounds_are_near_packets() {
-    let took = |fidelity: &str| {
-        let options = Options { set: vec![format!("fidelity={fidelity}")], ..Options::default() };
-        let mut network = opened(STAR, &options);
-        assert_eq!(ring(&mut network, 8, 16_000_000).len(), 8 * 14);
-        network.now() as f64
-    };
-    let ratio = took("rounds") / took("packets");
-    assert!((0.95..1.05).contains(&ratio), "{ratio}");
+    let fair = FAT_TREE.replace("host_queue = \"1000pkt\"", "host_queue = \"fq\"");
+    for (text, ranks) in [(STAR, 8), (&fair, 16)] {
+        let took = |fidelity: &str| {
+            let options = Options { set: vec![format!("fidelity={fidelity}")], ..Options::default() };
+            let mut network = opened(text, &options);
+            assert_eq!(ring(&mut network, ranks, 16_000_000).len() as u32, ranks * 2 * (ranks - 1));
+            network.now() as f64
+        };
+        let ratio = took("rounds") / took("packets");
+        assert!((0.93..1.07).contains(&ratio), "{ranks} ranks: {ratio}");
+    }
 }
 
 /// What rounds do not have is refused before the first message.

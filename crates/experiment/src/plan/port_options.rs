@@ -50,20 +50,21 @@ pub struct PortOptions {
 }
 
 impl PortOptions {
-    /// What ports do beyond a queue with a limit and a threshold, in words; `None` if nothing.
+    /// What ports do beyond a queue with a limit and a threshold, those of hosts beyond one for each subflow, in words;
+    /// `None` if nothing.
     pub(crate) fn beyond_a_queue(&self) -> Option<&'static str> {
         self.beyond_early_marks().or_else(|| (self.classes.len() > 1).then_some("`classes`"))
     }
 
     /// What ports do beyond queues, one for each class, with a limit and a threshold, in words; `None` if nothing.
     pub fn beyond_queues(&self) -> Option<&'static str> {
-        self.beyond_early_marks().or_else(|| self.red.is_some().then_some("`red`"))
+        let fair = || self.has_fair_hosts.then_some("a queue for each subflow (`host_queue = \"fq\"`)");
+        self.beyond_early_marks().or_else(fair).or_else(|| self.red.is_some().then_some("`red`"))
     }
 
-    /// The same, if RED may also signal.
+    /// The same, if RED may also signal and hosts may serve subflows in turn.
     fn beyond_early_marks(&self) -> Option<&'static str> {
         let options = [
-            (self.has_fair_hosts, "a queue for each subflow (`host_queue = \"fq\"`)"),
             (self.processing > 0, "`host_processing`"),
             (self.cores != [Service::NONE; 2], "`host_cpu`"),
             (self.drop_until.iter().any(Option::is_some), "`drop_until`"),

@@ -40,6 +40,7 @@ fn rounds_refuse_what_they_cannot_simulate() {
     let sprayed = ["transport={ profile = \"spray\" }", "schemes.dctcp.balancer=oblivious"];
     assert_eq!(wrong(&[&sprayed[..], &["fabric.routing=spray"]].concat()), None);
     assert_eq!(wrong(&sprayed), None);
+    assert_eq!(wrong(&["fabric.host_queue=fq"]), None);
     assert_eq!(wrong(&["fabric.red={ min = \"5pkt\", max = \"15pkt\", probability = 0.1 }"]), None);
     for manager in ["opn", "opn-tuning", "opn-shifting", "path-sharing", "mmptcp"] {
         assert_eq!(wrong(&[&format!("schemes.dctcp.path_manager={manager}")]), None);
@@ -51,7 +52,6 @@ fn rounds_refuse_what_they_cannot_simulate() {
         ("fabric.routing=drill", "packet by packet by more than chance (scheme `dctcp`)"),
         ("transport={ profile = \"spray\" }", "the balancer `reps`"),
         ("transport.plb=on", "`plb`"),
-        ("fabric.host_queue=fq", "`host_queue = \"fq\"`"),
         ("fabric.buffer={ size = \"1MB\", alpha = 1 }", "a shared `buffer`"),
         ("fabric.host_processing=1us", "`host_processing`"),
         ("fabric.host_cpu={ send = { packet = \"1us\" } }", "`host_cpu`"),

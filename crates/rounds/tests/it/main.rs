@@ -1,6 +1,7 @@
 //! Rounds against what can be worked out: bytes, a lone message, DCTCP's queue.
 
 mod beside_packets;
+mod fair_ports;
 mod managers;
 mod red;
 
