@@ -176,6 +176,8 @@ pub(crate) struct Outgoing {
     /// The way of its first packet to the receiver, and its round trip, ps.
     pub forward: f64,
     pub rtt: f64,
+    /// How long its packets wait behind those of their own subflow before, in a port that serves subflows in turn, ps.
+    pub queue: f64,
     /// Packets that were marked in the host's own port, and lost there, because of its own window.
     pub at_host: [u32; 2],
     /// The time between two ACKs that let a packet leave, over that between two packets at the host's port; 0 if all leave at

@@ -24,6 +24,8 @@ pub(crate) struct FairPort {
     /// Batches of subflows that send as much as the port lets them; and of all.
     greedy: u32,
     senders: u32,
+    /// What leaves it into the network, bytes per ps: no more than its rate.
+    passing: f64,
     /// What each of the greedy has been served until `at`, bytes.
     served: f64,
     at: Time,
@@ -36,6 +38,8 @@ pub(crate) struct Turn {
     greedy: bool,
     /// Whether its subflow has a queue in the port, so that it also takes what others leave later.
     waits: bool,
+    /// What of it leaves the port until others that began with a larger share have ended, bytes per ps.
+    pub passed: f64,
     /// What the port had served each of the greedy when it began, bytes.
     served: f64,
 }
@@ -43,7 +47,7 @@ pub(crate) struct Turn {
 impl FairPort {
     /// One of this rate, bytes per ps.
     pub fn new(rate: f64) -> Self {
-        Self { rate, modest: 0.0, greedy: 0, senders: 0, served: 0.0, at: 0 }
+        Self { rate, modest: 0.0, greedy: 0, senders: 0, passing: 0.0, served: 0.0, at: 0 }
     }
 
     /// What each of the greedy gets, of which there are `greedy` among so many senders, bytes per ps.
@@ -81,13 +85,16 @@ impl FairPort {
         self.senders += 1;
         self.greedy += u32::from(greedy);
         self.modest += if greedy { 0.0 } else { rate };
-        Turn { greedy, waits, served: self.served }
+        let passed = rate.min((self.rate - self.passing).max(0.0));
+        self.passing += passed;
+        Turn { greedy, waits, passed, served: self.served }
     }
 
     /// It ends. The port is up to date.
     pub fn end(&mut self, turn: Turn, rate: f64) {
         self.senders -= 1;
         self.greedy -= u32::from(turn.greedy);
+        self.passing = if self.senders == 0 { 0.0 } else { (self.passing - turn.passed).max(0.0) };
         self.add_acks(if turn.greedy { 0.0 } else { -rate });
     }
 

@@ -122,15 +122,33 @@ impl Place<'_> {
         self.send(c)
     }
 
-    /// Of these packets those for which the host's port has room, if it serves subflows in turn, with this round trip and this
-    /// time between two packets, ps. The others wait in the socket, and the window does not grow by them.
-    fn fitting(&self, c: &mut Connection, packets: u32, [rtt, first]: [f64; 2]) -> u32 {
+    /// How long a packet of these bytes waits there, its ACK back, and how long both wait at most for packets in transmission, a
+    /// mean over the chance that there is one, ps. The links are brought up to date.
+    fn waits(&mut self, way: &Way, bytes: f64) -> ([f64; 2], f64) {
+        let (mut waits, mut rests) = ([0.0; 2], 0.0);
+        for (place, &link) in way.links.iter().enumerate() {
+            self.links.advance(link, self.now);
+            let share = way.share(place);
+            waits[usize::from(place >= way.hops)] += share * self.wait(way, place, bytes);
+            // A packet finds another one in transmission as often as a link is busy, and waits for what is left of it.
+            rests += share * self.rest(way, place, bytes);
+        }
+        (waits, rests)
+    }
+
+    /// Of these packets those for which the host's port has room, with this round trip and this time between two packets, ps:
+    /// where subflows are served in turn, the others wait in the socket, and the window does not grow by them. There also
+    /// how long a packet waits behind those of its own subflow, ps.
+    fn fitting(&self, c: &mut Connection, packets: u32, [rtt, first]: [f64; 2]) -> (u32, Option<f64>) {
         let s = &mut c.subflows[self.i];
         let room = s.way.port_room(self.links, &c.config, c.sprayed.is_none(), [c.wire, first]);
-        let Some(room) = room else { return packets };
+        let Some(room) = room else { return (packets, None) };
         let most = (((rtt + room) / first) as u32).max(2).saturating_sub(s.in_flight);
         s.limited &= packets <= most;
-        packets.min(most)
+        let packets = packets.min(most);
+        // Behind ACKs that come more slowly nothing waits.
+        let waits = if s.gap > first { 0.0 } else { first * f64::from(s.in_flight + packets) - rtt };
+        (packets, Some(waits.max(0.0)))
     }
 
     /// A batch flows into all links of its way, at this rate, and its ACKs at the other one, bytes per ps; `waits`: some of
@@ -144,10 +162,10 @@ impl Place<'_> {
             let is_first = way.hop(place) == 0;
             link.begin(if is_first { rate } else { flow.passed } * share);
             if is_first {
-                let passes = link.passes();
-                let fair = self.links.fair_at(number, self.now);
-                flow.passed += rate * share * if fair.is_some() { passes.min(1.0) } else { passes };
-                flow.turns.extend(fair.map(|fair| fair.begin(rate * share, waits)));
+                let passed = rate * share * link.passes();
+                let turn = self.links.fair_at(number, self.now).map(|fair| fair.begin(rate * share, waits));
+                flow.passed += turn.map_or(passed, |turn| turn.passed);
+                flow.turns.extend(turn);
             }
         }
         for (place, &link) in way.links.iter().enumerate().skip(way.hops) {
@@ -174,38 +192,34 @@ impl Place<'_> {
         if let Some(way) = s.moves.take() {
             s.way = *way;
         }
-        let (mut waits, mut rests) = ([0.0; 2], 0.0);
-        for (place, &link) in s.way.links.iter().enumerate() {
-            self.links.advance(link, self.now);
-            let share = s.way.share(place);
-            waits[usize::from(place >= s.way.hops)] += share * self.wait(&s.way, place, c.wire);
-            // A packet finds another one in transmission as often as a link is busy, and waits for what is left of it.
-            rests += share * self.rest(&s.way, place, c.wire);
-        }
+        let (waits, rests) = self.waits(&s.way, c.wire);
         let forward = s.way.base[0] + waits[0];
         let rtt = forward + s.way.base[1] + waits[1] + rests * c.stream.unit();
         // Not faster than the slowest link: what is sent in a burst waits there, and its ACKs come at that pace.
         let first = s.way.first_gap(self.links, c.wire);
         let gap = s.gap.max(first).max(c.sprayed.as_ref().map_or(0.0, |own| own.gap(&c.config)));
-        let packets = self.fitting(c, packets, [rtt, first]);
+        let (packets, queue) = self.fitting(c, packets, [rtt, first]);
         if packets == 0 {
             return 0;
         }
         let s = &mut c.subflows[self.i];
         // A window of more than the host's port sends in a round trip waits in that port.
-        let held = if s.gap <= first { (first * f64::from(packets) - rtt).max(0.0) } else { 0.0 };
-        let rtt = rtt + held;
+        let waits = s.gap <= first && queue.is_none();
+        let held = if waits { (first * f64::from(packets) - rtt).max(0.0) } else { 0.0 };
+        let (rtt, queue) = (rtt + held, queue.unwrap_or(0.0));
         let [over_mark, over_limit] = self.links[s.way.links[0]].beyond(held);
         let at_host = [over_mark, over_limit].map(|bytes| (bytes / c.wire) as u32);
         let clocked = if first > 0.0 { (s.gap / first).min(0.999) } else { 0.0 };
         let packets = packets.min(((rtt / gap) as u32).max(1));
         let lasts = gap * f64::from(packets);
         let is_round = lasts > NEARLY * rtt;
-        let end = self.now + (if is_round { rtt } else { lasts } as Time).max(1);
+        // Where more waits, ACKs come at the port's pace, and not with whole packets a round trip.
+        let is_stretched = is_round && queue == 0.0;
+        let end = self.now + (if is_stretched { rtt } else { lasts } as Time).max(1);
         let end = if is_round { end.max(s.acked_at) } else { end };
         let rate = f64::from(packets) * c.wire / (end - self.now) as f64;
         let acks = rate * f64::from(c.config.ack) / c.wire / f64::from(c.config.delayed_ack.every);
-        let Flow { passed, before, turns } = self.flow(&s.way, [rate, acks], held > 0.0);
+        let Flow { passed, before, turns } = self.flow(&s.way, [rate, acks], queue > 0.0);
         let again = s.repair.resend.min(packets);
         let copies = c.send_copies(self.i, packets - again);
         c.unsent -= u64::from(packets - again - copies);
@@ -228,6 +242,7 @@ impl Place<'_> {
             acks,
             forward,
             rtt,
+            queue,
             at_host,
             clocked,
             pause,

@@ -183,8 +183,8 @@ impl Place<'_> {
         let spread = (lasted + now_rtt - out.rtt).max(s.way.least_gap * f64::from(out.packets));
         let gap = spread / f64::from(out.packets);
         let growth = now_rtt - out.rtt;
-        let all =
-            Batch { number: s.next, packets: out.packets, fresh, marked, lost, rtt: out.rtt, growth, gap };
+        let (number, packets, rtt) = (s.next, out.packets, out.rtt + out.queue);
+        let all = Batch { number, packets, fresh, marked, lost, rtt, growth, gap };
         s.acked_at = s.acked_at.max(out.start + out.rtt as Time).max(self.now);
         let at = s.acked_at;
         let before = if lost > 0 { ((before * f64::from(out.packets)) as u32).min(arrived) } else { 0 };
