@@ -70,6 +70,20 @@ impl Connection {
         self.arrived * u64::from(self.config.mss)
     }
 
+    /// All that is on its way has arrived, and its ACKs too. Returns a subflow with packets of which that is true, if there is
+    /// one.
+    pub fn arrive(&mut self) -> Option<usize> {
+        let mut last = None;
+        for (i, s) in self.subflows.iter_mut().enumerate() {
+            let before = s.arrived;
+            s.arrived += s.batches.drain(..).map(|batch| u64::from(batch.packets - batch.lost)).sum::<u64>();
+            s.acks_until = 0;
+            last = if s.arrived > before { Some(i) } else { last };
+        }
+        self.arrived = self.packets;
+        last
+    }
+
     /// Subflow `i` may send from now on, after a handshake of this round trip, ps (0: none): it has the transport's initial
     /// window, and its siblings see it.
     pub fn admit(&mut self, i: usize, round_trip: f64, links: &Links) {
@@ -328,6 +342,17 @@ impl Rtt {
     }
 }
 
+impl Subflow {
+    /// Packets whose ACKs have come by `now`: those of a batch come one after the other.
+    pub fn arrived_by(&self, now: Time) -> u64 {
+        if now >= self.acks_until {
+            return self.arrived;
+        }
+        let left = (self.acks_until - now) as f64 / (self.acks_until - self.acks_since) as f64;
+        self.arrived - (f64::from(self.heard) * left) as u64
+    }
+}
+
 /// A subflow.
 #[derive(Debug)]
 pub(crate) struct Subflow {
@@ -356,7 +381,9 @@ pub(crate) struct Subflow {
     pub last_sent: Time,
     /// When the first ACK of the last batch arrives, if that is known.
     pub acked_at: Time,
-    /// Until when ACKs of the last batch arrive that was heard of.
+    /// The batch that was heard of last: the packets of it that have arrived, and between which times their ACKs come.
+    pub heard: u32,
+    pub acks_since: Time,
     pub acks_until: Time,
     /// Packets that have arrived.
     pub arrived: u64,

@@ -47,6 +47,7 @@ impl Place<'_> {
         let arrived = batch.packets - batch.lost;
         if arrived > 0 {
             s.arrived += u64::from(arrived);
+            (s.heard, s.acks_since) = (arrived, self.now);
             s.acks_until = self.now + (batch.gap * f64::from(arrived)) as Time;
             s.repair.backoff = 0;
             s.counters.marks += batch.marked.map(u64::from).iter().sum::<u64>();

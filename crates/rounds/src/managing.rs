@@ -193,6 +193,8 @@ impl Rounds {
             gap: 0.0,
             last_sent: self.now,
             acked_at: 0,
+            heard: 0,
+            acks_since: 0,
             acks_until: 0,
             arrived: 0,
             outgoing: None,

@@ -60,6 +60,9 @@ pub struct Rounds {
     /// The transport of the last one: many have the same and share it.
     config: Option<Arc<Config>>,
     free: Vec<u32>,
+    /// The slot of the connection that has ended last, which may still be looked at, and the subflow of its last packet, if
+    /// that is known.
+    ended: Option<(u32, Option<usize>)>,
     /// By the caller's names for them.
     slots: BTreeMap<u64, u32>,
     /// What connections of one memory know about their paths.
@@ -87,6 +90,7 @@ impl Rounds {
             started: 0,
             config: None,
             free: Vec::new(),
+            ended: None,
             slots: BTreeMap::new(),
             memories: BTreeMap::new(),
             hops: 0,
@@ -113,6 +117,7 @@ impl Rounds {
 
     /// Lets time pass until `until`, until a connection has finished, or for `budget` packet-hops.
     pub fn advance(&mut self, until: Time, budget: u64) -> Step {
+        self.forget();
         let enough = self.hops.saturating_add(budget);
         while let Some((time, event)) = self.events.next(until) {
             self.now = time;
@@ -189,6 +194,7 @@ impl Rounds {
 
     /// Starts a connection, with its whole message.
     pub fn start(&mut self, spec: FlowSpec) {
+        self.forget();
         let packets = spec.bytes.div_ceil(spec.config.mss.into()).max(1);
         let config = match self.config.take() {
             Some(shared) if *shared == spec.config => shared,
@@ -241,18 +247,31 @@ impl Rounds {
         self.manage(slot, |_, _, _| {});
     }
 
-    /// Ends the connection in `slot`.
+    /// Ends the connection in `slot`, which can be looked at until time goes on or another one starts.
     fn end(&mut self, slot: u32) -> FlowRecord {
+        self.forget();
         let mut c = self.connections[slot as usize].take().expect("it is live");
         for i in 0..c.subflows.len() {
             if let Some(out) = c.subflows[i].outgoing.take() {
                 self.place(slot, i).release(&c.subflows[i].way, &out);
             }
         }
-        self.free.push(slot);
-        self.arrived += c.record(self.now).bytes - c.delivered();
-        self.slots.remove(&c.spec.id);
-        c.record(self.now)
+        let record = c.record(self.now);
+        self.arrived += record.bytes - c.delivered();
+        let last = if record.complete { c.arrive() } else { None };
+        self.connections[slot as usize] = Some(c);
+        self.ended = Some((slot, last));
+        record
+    }
+
+    /// Frees the slot of the connection that has ended last.
+    fn forget(&mut self) {
+        if let Some((slot, _)) = self.ended.take()
+            && let Some(c) = self.connections[slot as usize].take()
+        {
+            self.free.push(slot);
+            self.slots.remove(&c.spec.id);
+        }
     }
 
     /// Ends a connection.
@@ -294,11 +313,17 @@ impl Rounds {
         for (i, s) in c.subflows.iter().enumerate() {
             let open = |own: &Subflow| OpenState { cwnd: own.cwnd, srtt: own.srtt, state: own.state };
             all.push(SubflowState {
-                arrived: s.arrived * u64::from(c.config.mss),
+                arrived: s.arrived_by(self.now) * u64::from(c.config.mss),
                 counters: s.counters,
                 open: s.is_open.then(|| open(c.own(i))),
                 path: s.way.shares.is_empty().then(|| s.way.there()),
             });
+        }
+        // The last packet of a message is shorter.
+        if let Some((slot, Some(i))) = self.ended
+            && self.slots.get(&id) == Some(&slot)
+        {
+            all[i].arrived -= c.packets * u64::from(c.config.mss) - c.spec.bytes;
         }
         all
     }
