@@ -18,7 +18,7 @@ use crate::plan::network::Routing;
 use crate::plan::parts::{Carrier, Member, Part};
 use crate::plan::patterns::workload_context::WorkloadContext;
 use crate::plan::patterns::{Pattern, kind};
-use crate::plan::{Case, Setting, fidelity, flow_members};
+use crate::plan::{Case, Setting, flow_members};
 use crate::read::Loaded;
 use crate::schema::bounds::LONGEST;
 use crate::schema::workload::Workload;
@@ -113,10 +113,7 @@ impl<'a> Builder<'a> {
             groups,
             duration,
         };
-        match fidelity::refusal(&case) {
-            Some(message) => Err(self.wrong(&[], "fidelity", &message)),
-            None => Ok((case, uses_axis)),
-        }
+        Ok((case, uses_axis))
     }
 
     fn parts(

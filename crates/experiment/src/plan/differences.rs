@@ -57,8 +57,16 @@ fn of_hosts(loaded: &Loaded) -> Option<String> {
 /// Schemes that listen for marks where no port marks, unless it is so in a paper.
 fn of_marks(loaded: &Loaded, plan: &Plan, schemes: &IndexMap<&str, &BoundScheme>) -> Option<String> {
     let fabric = &loaded.experiment.fabric;
-    let mut ports = plan.cases.iter().flat_map(|case| &case.setting.fabric.configs);
-    let marks = ports.any(|port| port.mark != Threshold::UNLIMITED);
+    let packet = schemes.values().map(|own| own.transport.mss + own.transport.header).max().unwrap_or(1500);
+    let bytes = |own: Threshold| match own {
+        Threshold::UNLIMITED => u64::MAX,
+        own if own.is_bytes() => own.value(),
+        own => own.value() * u64::from(packet),
+    };
+    let ports = || plan.cases.iter().flat_map(|case| &case.setting.fabric.configs);
+    let has_thresholds = ports().any(|port| port.mark != Threshold::UNLIMITED);
+    // A queue that is full at K drops the packet that would be marked.
+    let marks = ports().any(|port| port.mark != Threshold::UNLIMITED && bytes(port.mark) < bytes(port.limit));
     if marks
         || fabric.red.is_some()
         || !fabric.classes.is_empty()
@@ -70,7 +78,12 @@ fn of_marks(loaded: &Loaded, plan: &Plan, schemes: &IndexMap<&str, &BoundScheme>
     let names: Vec<&str> = listens.map(|(name, _)| *name).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "no port marks (`fabric.mark`, `fabric.red`), so these schemes hear of losses only: {}",
+            "no port marks ({}), so these schemes hear of losses only: {}",
+            if has_thresholds {
+                "every queue is full before it is above `fabric.mark`"
+            } else {
+                "`fabric.mark`, `fabric.red`"
+            },
             names_of(&names)
         )
     })
@@ -92,11 +105,7 @@ fn of_profiles(loaded: &Loaded, schemes: &IndexMap<&str, &BoundScheme>) -> Vec<S
     let told = |(differs, names): (Vec<(String, String, String)>, Vec<&str>)| {
         let keys = differs.iter().map(|(key, common, own)| format!("{key} = {own}, not {common}"));
         let keys: Vec<String> = keys.collect();
-        format!(
-            "[transport] does not apply to {} (their own `profile`): {}",
-            names_of(&names),
-            keys.join("; ")
-        )
+        format!("[transport] does not reach {} (own `profile`): {}", names_of(&names), keys.join("; "))
     };
     same.into_iter().map(told).collect()
 }

@@ -273,6 +273,13 @@ fn resolve_with(owners: &[Owner], loaded: &Loaded, only: &[String]) -> Result<Pl
     for filter in only {
         cases = keep(cases, filter).map_err(|e| Diagnostic::input(e).of(format!("--only {filter}")))?;
     }
+    // What is left out may be beyond rounds.
+    for case in &cases {
+        let variant =
+            case.variant.as_ref().and_then(|name| loaded.variants.iter().find(|own| own.name == *name));
+        let own = variant.map_or(loaded, |own| &own.loaded);
+        fidelity::refusal(case).map_or(Ok(()), |message| Err(own.error_at(&["fidelity"], &message)))?;
+    }
     Ok(Plan { cases, only: only.to_vec() })
 }
 

@@ -71,7 +71,17 @@ pub(crate) fn of(
     };
     let paths = scheme.paths.unwrap_or(usual);
     if !(1..=most).contains(&paths) {
-        return Err(Wrong::key("paths", format!("{paths}: this network has 1 to {most}")));
+        return Err(Wrong::key(
+            "paths",
+            format!(
+                "{paths}: this network has at most {most}{}",
+                match routing {
+                    Routing::Fixed(_) if most < MAX_PATHS =>
+                        " with fixed routes; with `routing = \"ecmp\"` more are possible",
+                    _ => "",
+                }
+            ),
+        ));
     }
     let balancer = balancer(scheme.balancer.as_ref())?;
     Ok(Some(Sprayed { balancer: Arc::new(balancer), paths }))

@@ -121,6 +121,11 @@ pub(crate) fn load(
     let base = resolved.clone();
     let mut paths = Vec::new();
     for setting in settings {
+        // It has been applied by now, or is not wanted.
+        if setting.starts_with("profile.") {
+            let message = "the profile is applied before `--set`: set the key that it changes".to_owned();
+            return Err(Diagnostic::input(message).of(cause_of(setting)));
+        }
         let (path, of_variants) = set_all(&mut resolved, setting)?;
         paths.push(path.clone());
         let cause = cause_of(setting);

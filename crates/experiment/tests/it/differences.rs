@@ -65,6 +65,18 @@ fn schemes_that_listen_for_marks_where_no_port_marks_are_told() {
         told,
         ["no port marks (`fabric.mark`, `fabric.red`), so these schemes hear of losses only: dctcp"]
     );
+    // A queue that is full at K drops what would be marked.
+    let told = notes(&[
+        "fabric.mark=200pkt",
+        "fabric.queue=100pkt",
+        "fabric.host_mark=unlimited",
+        "fabric.host_queue=fq",
+    ]);
+    let told = told.expect("valid");
+    assert!(
+        told.len() == 1 && told[0].contains("every queue is full before it is above `fabric.mark`"),
+        "{told:?}"
+    );
     // A single link that marks is enough.
     let link = "fabric.links=[{ ends = [\"leaf 0\", \"spine 0\"], mark = \"20pkt\" }]";
     assert_eq!(notes(&[silent[0], silent[1], link]), Ok(Vec::new()));
@@ -74,12 +86,14 @@ fn schemes_that_listen_for_marks_where_no_port_marks_are_told() {
 fn keys_that_do_not_reach_a_scheme_are_told_with_their_values() {
     let spray = "schemes.other={ controller = \"nscc\", transport = { profile = \"spray\" } }";
     let told = notes(&["transport.rto_min=5ms", spray]).expect("valid");
-    let profile =
-        told.iter().find(|note| note.contains("[transport] does not apply to other")).expect("told");
+    let profile = told
+        .iter()
+        .find(|note| note.contains("[transport] does not reach other (own `profile`)"))
+        .expect("told");
     assert!(profile.contains("rto_min = 100us, not 5ms"), "{profile}");
     // Only what somebody has set, and what differs.
     let told = notes(&["transport.rto_min=100us", spray]).expect("valid");
-    assert!(told.iter().all(|note| !note.contains("does not apply")), "{told:?}");
+    assert!(told.iter().all(|note| !note.contains("does not reach")), "{told:?}");
 }
 
 #[test]

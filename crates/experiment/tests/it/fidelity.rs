@@ -65,6 +65,11 @@ fn rounds_refuse_what_they_cannot_simulate() {
         );
         assert_eq!(wrong(&[setting, "fidelity=packets"]), None, "{setting}");
     }
+    // What is left out may be beyond rounds.
+    let text = PLAIN.to_owned() + "[schemes.other]\ncontroller = \"dctcp\"\ntransport = { plb = \"on\" }\n";
+    let loaded = load(Source { name: "test.toml".into(), text }, Profile::Full, &[]).expect("valid");
+    assert!(resolve(&loaded, &[]).is_err_and(|e| e.to_string().contains("`plb`")));
+    assert!(resolve(&loaded, &["scheme=dctcp".to_owned()]).is_ok());
     let unknown = wrong(&["fidelity=fluid"]).expect("there is no such fidelity");
     assert!(unknown.contains("packets") && unknown.contains("rounds"), "{unknown}");
 }
@@ -78,4 +83,11 @@ fn it_is_an_axis() {
     let plan = resolve(&loaded, &[]).expect("valid");
     let each: Vec<_> = plan.cases.iter().map(|case| case.setting.fidelity).collect();
     assert_eq!(each, [Fidelity::Packets, Fidelity::Rounds]);
+}
+
+/// The profile has been applied when `--set` is read.
+#[test]
+fn a_profile_is_not_set() {
+    let told = wrong(&["profile.quick.workloads.all.size=2MB"]).expect("it is refused");
+    assert!(told.contains("the profile is applied before `--set`"), "{told}");
 }
