@@ -22,10 +22,15 @@ use tresse_results::record::flow::Flow;
 use tresse_results::record::metric::{Metric, NamedMetrics, percentile};
 use tresse_results::record::outcome::Outcome;
 
-/// The metrics of a case; `outcomes` are its replications. Metrics of flows are missing before the first flow.
+/// The metrics of a case; `outcomes` are its replications. Metrics of flows are missing before the first flow. A case that has
+/// not been run has only the numbers of its flows.
 pub(crate) fn of(outcomes: &[&Outcome]) -> NamedMetrics {
     let flows = || outcomes.iter().flat_map(|o| &o.flows);
     let mut metrics = of_flows(flows());
+    if outcomes.is_empty() {
+        metrics.retain(|name, _| name.ends_with("flows"));
+        return metrics;
+    }
     let rounds = outcomes.iter().flat_map(|o| by_round(&o.flows));
     let timeouts: Vec<u64> = rounds.map(|round| round.timeouts).collect();
     if let (Some(&min), Some(&max)) = (timeouts.iter().min(), timeouts.iter().max()) {
@@ -205,6 +210,12 @@ mod tests {
     use tresse_experiment::plan::parts::Member;
     use tresse_results::record::flow::Begun;
     use tresse_results::record::optima::Optima;
+
+    #[test]
+    fn a_case_that_has_not_been_run_has_no_zeros_but_of_flows() {
+        let names: Vec<&str> = of(&[]).into_keys().collect();
+        assert!(names.contains(&"flows") && names.iter().all(|name| name.ends_with("flows")), "{names:?}");
+    }
 
     #[test]
     fn percentiles_are_values_that_occurred() {
