@@ -282,7 +282,14 @@ impl Sweep {
     /// # Errors
     /// If they cannot be written.
     pub fn finish(&self) -> Result<Finished, Diagnostic> {
-        finish(self.folder.path(), self.state().known.values())
+        // Points that failed and are not planned any more, such as those of a value with a typing error, are over.
+        let planned: BTreeSet<&str> = self.points.iter().map(|point| &*point.address).collect();
+        let own = self.state();
+        let kept = own
+            .known
+            .iter()
+            .filter(|(address, kept)| kept.record.status != Status::Failed || planned.contains(&***address));
+        finish(self.folder.path(), kept.map(|(_, kept)| kept))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -142,7 +142,10 @@ pub fn summary(finished: &Finished) -> String {
     if left_out.points > 0 {
         text += &format!("{}\n", said(left_out));
     }
-    text + &format!("results: {}\ntable: tresse show {}\n", results(folder).display(), folder.display())
+    if results(folder).exists() {
+        text += &format!("results: {}\ntable: tresse show {}\n", results(folder).display(), folder.display());
+    }
+    text
 }
 
 /// How many points were left out, and why, in one line.

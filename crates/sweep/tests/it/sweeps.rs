@@ -176,6 +176,10 @@ fn a_point_that_fails_is_a_row() {
             .done,
         3
     );
+    // Corrected, it is over.
+    let corrected = plan("[[designs]]\nkeys = { \"workloads.long.flows\" = [1, 2] }");
+    let done = complete(&open(&corrected, dir.path()).expect("it goes on"));
+    assert_eq!((done.points, done.failed()), (2, 0));
 }
 
 #[test]
