@@ -45,10 +45,9 @@ pub fn run(args: Args) -> Result<(), Ended> {
     }
     match checked.differences.is_empty() {
         true => Ok(()),
-        false => Err(Failure::Check(
-            "what is listed above changes the result beside the schemes (docs/fair.md)".to_owned(),
-        )
-        .into()),
+        false => {
+            Err(Failure::Check("not only the schemes differ: see the list (docs/fair.md)".to_owned()).into())
+        }
     }
 }
 
@@ -82,8 +81,7 @@ fn of_work(work: &Work, forecast: Option<&Forecast>) -> String {
     match forecast {
         None => format!("{computed}; how long that takes is not known"),
         Some(Forecast { packet_hops, wall_s, tried_cases, tried_s }) => format!(
-            "{computed}, {}: {least}{} here, by the first {tried_s:.1} s of {tried_cases} (half or twice as long \
-             is possible)",
+            "{computed}, {}: {least}{} here, estimated from {tried_s:.1} s of {tried_cases}; it may be half or twice that",
             about_hops(*packet_hops),
             about(*wall_s)
         ),
@@ -91,8 +89,8 @@ fn of_work(work: &Work, forecast: Option<&Forecast>) -> String {
 }
 
 fn of_network(network: &Network) -> String {
-    let Network { variant, hosts, base_rtt_ns, rate_bps, bdp_bytes, mark_bytes, mark_over_bdp_ratio } =
-        network;
+    let Network { variant, hosts, base_rtt_ns, rate_bps, bdp_bytes, .. } = network;
+    let Network { mark_bytes, mark_over_bdp_ratio, marked_by, bottleneck_bps, .. } = network;
     let of = variant.as_ref().map_or_else(String::new, |name| format!("{name}: "));
     let both = mark_over_bdp_ratio.iter().zip(mark_bytes.values());
     let marks = both.filter_map(|((layer, ratio), bytes)| {
@@ -100,13 +98,24 @@ fn of_network(network: &Network) -> String {
         Some(format!("{:.2} BDP ({}{layer})", (*ratio)?, Bytes((*bytes)?)))
     });
     let marks: Vec<String> = marks.collect();
-    let marks = if marks.is_empty() {
-        "switches do not mark".to_owned()
-    } else {
-        format!("K = {}", marks.join(", "))
+    let marks = match (&marks[..], &marked_by[..]) {
+        ([], []) => "switches do not mark".to_owned(),
+        ([], others) => format!(
+            "marks as {} say",
+            others.iter().map(|own| format!("`{own}`")).collect::<Vec<_>>().join(", ")
+        ),
+        (marks, []) => format!("K = {}", marks.join(", ")),
+        (marks, others) => format!("K = {}, and as {} say", marks.join(", "), others.join(", ")),
     };
+    let slower = bottleneck_bps.map_or_else(String::new, |rate| {
+        format!(
+            "; the slowest link has {}: a BDP of {:.1} kB",
+            Rate(rate),
+            bdp_bytes * rate as f64 / *rate_bps as f64 / 1e3
+        )
+    });
     format!(
-        "{of}{hosts} hosts, base RTT {:.1} us, {}: a BDP of {:.1} kB; {marks}",
+        "{of}{hosts} hosts, base RTT {:.1} us, hosts' links {}: a BDP of {:.1} kB{slower}; {marks}",
         base_rtt_ns / 1e3,
         Rate(*rate_bps),
         bdp_bytes / 1e3

@@ -57,6 +57,10 @@ pub struct Network {
     pub mark_bytes: IndexMap<String, Option<u64>>,
     /// The same over the BDP.
     pub mark_over_bdp_ratio: IndexMap<String, Option<f64>>,
+    /// What else makes switches mark: `classes`, `red`.
+    pub marked_by: Vec<&'static str>,
+    /// The rate of the slowest link, if that is no host's; its BDP is smaller by as much.
+    pub bottleneck_bps: Option<u64>,
 }
 
 /// Checks an experiment. To find out how long it takes, some of its cases are begun, for a second in all; nothing is
@@ -143,6 +147,9 @@ fn network(variant: Option<String>, loaded: &Loaded) -> Result<Network, Failure>
         mark_bytes.insert(HOSTS.to_owned(), Some(own));
     }
     let ratio = |own: &Option<u64>| own.map(|own| own as f64 / bdp.bytes());
+    let in_classes = fabric.classes.iter().any(|class| class.mark.is_some() || class.share.is_some());
+    let others = [(in_classes, "classes"), (fabric.red.is_some(), "red")];
+    let slowest = topology.configs.iter().map(|port| port.rate).min();
     Ok(Network {
         variant,
         hosts: topology.hosts(),
@@ -151,5 +158,7 @@ fn network(variant: Option<String>, loaded: &Loaded) -> Result<Network, Failure>
         bdp_bytes: bdp.bytes(),
         mark_over_bdp_ratio: mark_bytes.iter().map(|(layer, own)| (layer.clone(), ratio(own))).collect(),
         mark_bytes,
+        marked_by: others.into_iter().filter_map(|(has, name)| has.then_some(name)).collect(),
+        bottleneck_bps: slowest.filter(|&rate| rate < bdp.rate),
     })
 }

@@ -62,6 +62,19 @@ fn a_fair_comparison_is_fine_and_an_unfair_one_is_not() {
     assert_eq!(checked(&["--set", "fabric.k=4"]).0, Some(2), "an experiment that cannot be run");
 }
 
+/// Marks of classes and of RED are marks too.
+#[test]
+fn other_marks_than_a_threshold_are_told() {
+    let (_, json, text) = checked(&[
+        "--set",
+        "fabric.mark=unlimited",
+        "--set",
+        "fabric.red={ min = \"5pkt\", max = \"15pkt\", probability = 0.1 }",
+    ]);
+    assert_eq!(json["networks"][0]["marked_by"], serde_json::json!(["red"]), "{text}");
+    assert!(text.contains("marks as `red` say") && !text.contains("do not mark"), "{text}");
+}
+
 #[test]
 fn the_threshold_is_shown_against_the_bandwidth_delay_product() {
     let of = |args: &[&str]| checked(args).1["networks"][0].clone();
