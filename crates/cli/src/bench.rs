@@ -16,8 +16,8 @@ use crate::table::Table;
 /// fabric with fixed routes, a constant window and no transport, measured just before; "ratio" is the
 /// speed divided by it. "of fixed" is the speed divided by that of XMP with fixed routes and plain ports
 /// on the same fabric. "Mbit/s" is the goodput of a host, "kflows/s" is how many thousand flows finish
-/// per second of wall time, and "kB/host" is the memory of the network and its flows. All cases use one
-/// thread.
+/// per second of wall time, and "kB/host" is the memory of the network and its flows. Cases use one
+/// thread, those named "2-threads" two.
 ///
 /// Machines are noisy, so trust the ratios more than the speeds. --compare uses the ratios: it calls a
 /// case slower or faster if the medians of its ratio differ by more than 5 % and the middle halves of

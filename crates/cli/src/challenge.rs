@@ -22,7 +22,7 @@ use crate::{interrupt, kernel};
 /// after a failure, incast, traffic that jumps between paths, distance from the claimed optimum.
 ///
 /// What the search finds is confirmed under five other seeds, then made as simple as possible while it
-/// stays. The folder has an experiment of some twenty lines for each failure, README.md, and challenge.json.
+/// stays. The folder has an experiment of some forty lines for each failure, README.md, and challenge.json.
 /// The same seed and number of candidates find the same to the bit. Ctrl-C keeps what was found.
 /// docs/challenge.md describes the goals and the bounds.
 ///

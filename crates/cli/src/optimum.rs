@@ -79,7 +79,7 @@ fn show(report: &OptimumReport) -> io::Result<()> {
     if without.is_empty() {
         return Ok(());
     }
-    let why = "no flow starts at time 0, and an optimum is of flows that are there together (`tresse explain optimum`)";
+    let why = "no flow starts at time 0, and an optimum needs flows that are active at the same time (`tresse explain optimum`)";
     if cases.is_empty() {
         return writeln!(out, "{}", sentence(&format!("{}: {why}", report.experiment), 2));
     }

@@ -125,7 +125,7 @@ fn head(report: &Report, state: State, publication: &Publication, out: &mut impl
         scale => format!(" · real hosts, --scale {scale}"),
     });
     let line = format!(
-        "{}{hosts} · {} profile · {} · {flows} flows · {:.0} million packet-hops in {:.1} s",
+        "{}{hosts} · {} profile · {} · {flows} {} · {:.0} million packet-hops in {:.1} s",
         report.experiment,
         report.profile,
         match report.replications {
@@ -141,6 +141,7 @@ fn head(report: &Report, state: State, publication: &Publication, out: &mut impl
                 format!("seeds {} to {last}{each}", report.seed)
             }
         },
+        if flows as u64 == 1 { "flow" } else { "flows" },
         report.packet_hops as f64 / 1e6,
         report.wall_s
     );

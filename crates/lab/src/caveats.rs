@@ -155,8 +155,8 @@ fn unsteady(done: &[(&Case, u64, &Outcome)]) -> Option<String> {
     worst.map(|(label, last, end)| {
         format!(
             "not a steady state: in {label} the last flow begins at {:.1} ms and the last one ends at {:.1} ms, so the load \
-             is below the one that was asked for after the arrivals; more `flows` come closer, and so does `duration`, \
-             which cuts off flows at its end",
+             is below the one that was asked for after the arrivals. Use more `flows`, or a `duration`, which cuts off \
+             flows at its end",
             seconds(last) * 1e3,
             seconds(end) * 1e3
         )

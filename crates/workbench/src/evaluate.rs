@@ -198,7 +198,7 @@ impl Evaluation {
             Ok(statistics) => self.note("check", check::holds(&candidate, statistics)),
             Err(breach) => {
                 self.note("check", breach.to_string());
-                return Err(Fault::Candidate(check::broken(&candidate, &breach, asked)));
+                return Err(Fault::Candidate(check::broken_by(&candidate, &breach, asked)));
             }
         }
         let (verdict, told) = match check::verify(candidate) {

@@ -37,6 +37,10 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<(), Ended> {
+    let folder = args.out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(missing) = folder.filter(|folder| !folder.is_dir()) {
+        return Err(Failure::Input(format!("{}: there is no such folder", missing.display())).into());
+    }
     let interrupt = interrupt::catch()?;
     let own = calibrate(&interrupt)?;
     write_whole(&args.out, own.file.as_bytes())

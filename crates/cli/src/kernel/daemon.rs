@@ -56,6 +56,10 @@ pub struct Args {
 const NAMED: &str = "/run/netns";
 
 pub fn run(args: &Args) -> Result<(), Ended> {
+    let level: LevelFilter = args.log.parse().map_err(|_| {
+        let log = &args.log;
+        Failure::Input(format!("--log {log}: there is no such level\n\nhint: expected error, warn or info"))
+    })?;
     if args.check {
         let config = Config::read(&args.config)?;
         for policy in &config.policies {
@@ -69,10 +73,6 @@ pub fn run(args: &Args) -> Result<(), Ended> {
         }
         return Ok(());
     }
-    let level: LevelFilter = args.log.parse().map_err(|_| {
-        let log = &args.log;
-        Failure::Input(format!("--log {log}: there is no such level\n\nhint: expected error, warn or info"))
-    })?;
     let log = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr).with_target(false);
     // The journal has the time of each line itself, and no colours.
     let log = log.with_ansi(io::stderr().is_terminal());

@@ -486,10 +486,20 @@ fn an_initial_window_above_the_contract_s_is_refused_with_its_range() {
 }
 
 #[test]
+fn costs_are_not_measured_for_a_folder_that_is_not_there() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let message = fails(tresse(dir.path()).args(["calibrate", "--out", "none/host.toml"]), 2);
+    assert!(message.contains("none: there is no such folder"), "{message}");
+}
+
+#[test]
 fn a_level_of_the_daemon_s_log_is_one_of_the_known() {
     let dir = TempDir::new().expect("a temporary folder");
     let message = fails(tresse(dir.path()).args(["daemon", "--config", "none.toml", "--log", "warm"]), 2);
     assert!(message.contains("--log warm") && message.contains("expected error, warn or info"), "{message}");
+    std::fs::write(dir.path().join("d.toml"), "").expect("a file");
+    let check = ["daemon", "--check", "--config", "d.toml", "--log", "warm"];
+    assert!(fails(tresse(dir.path()).args(check), 2).contains("--log warm"));
     let message = fails(tresse(dir.path()).args(["daemon", "--config", "none.toml", "--log", "warn"]), 2);
     assert!(message.contains("none.toml") && message.contains("hint: `--config FILE`"), "{message}");
 }

@@ -160,6 +160,9 @@ fn what_breaks_its_contract_is_invalid() {
     let dir = folder("mine.c", &with("\tstatic volatile u32 zero;\n\tif (zero == 0) return 1000 / zero;\n"));
     let said = fails(tresse(dir.path()).args(["evaluate", "mine.c"]), 1);
     assert!(said.contains("mine breaks `returns`: divides by 0"), "{said}");
+    // The hint speaks of a script above it.
+    let script = said.find("\nack ").or_else(|| said.find("ack "));
+    assert!(script.is_some_and(|at| said.find("the script above").is_some_and(|hint| at < hint)), "{said}");
 }
 
 #[test]

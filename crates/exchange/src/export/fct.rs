@@ -80,7 +80,8 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
             .to_owned(),
     ];
     if unfinished > 0 {
-        notes.push(format!("{unfinished} flows that had not ended are left out"));
+        let flows = if unfinished == 1 { "flow" } else { "flows" };
+        notes.push(format!("{unfinished} {flows} that had not ended: left out"));
     }
     Ok(notes)
 }

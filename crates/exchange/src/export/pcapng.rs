@@ -65,8 +65,8 @@ fn notes(made_up: u64, twice: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if made_up > 0 {
         notes.push(format!(
-            "{made_up} packets of handshakes were not simulated, as their comments say \
-             (`[transport] handshake = true` simulates them)"
+            "packets of handshakes that were not simulated, as their comments say: {made_up} (`[transport] handshake = true` \
+             simulates all but a first subflow's last ACK)"
         ));
     }
     if twice > 0 {

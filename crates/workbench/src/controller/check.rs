@@ -101,7 +101,7 @@ pub(crate) fn must_hold(controller: Controller, asked: &str) -> Result<(), Failu
     if controller.file().is_none() {
         return Ok(());
     }
-    hold(controller)?.map(|_| ()).map_err(|breach| broken(&controller, &breach, asked))
+    hold(controller)?.map(|_| ()).map_err(|breach| broken_by(&controller, &breach, asked))
 }
 
 /// Compares the code with the law and the utility that its file declares.
@@ -143,6 +143,15 @@ pub(crate) fn verify(controller: Controller) -> Result<Kernel, Failure> {
         Ok(programs) => Ok(Ok(programs)),
         Err(Failure::Machine(lacks)) => Ok(Err(lacks.lines().next().unwrap_or_default().to_owned())),
         Err(error) => Err(error),
+    }
+}
+
+/// As [`broken`], with the script, which is printed nowhere else.
+pub(crate) fn broken_by(controller: &Controller, breach: &Breach, asked: &str) -> Failure {
+    let script = breach.script.to_string();
+    match broken(controller, breach, asked) {
+        Failure::Check(message) => Failure::Check(format!("{}\n\n{message}", script.trim_end())),
+        other => other,
     }
 }
 
