@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use toml::Table;
 use tresse_experiment::plan::Case;
-use tresse_experiment::schema::fidelity::Fidelity;
 use tresse_experiment::{Diagnostic, Source, find};
 use tresse_lab::embedded::Embedded;
 use tresse_sim::FlowRecord;
@@ -59,10 +58,6 @@ impl Simulation {
         let cases = Cases { experiment, only: options.only.clone() };
         let case = only_case(cases.load(&mut |_| ())?.1.cases)?;
         let label = case.label();
-        if options.persistent && case.setting.fidelity == Fidelity::Rounds {
-            let message = format!("{label}: \"rounds\" cannot simulate persistent connections");
-            return Err(Diagnostic::input(message).hint("leave out `persistent`, or use \"packets\""));
-        }
         let network =
             Embedded::new(case, options.persistent, options.seed, options.threads).ok_or_else(|| {
                 Diagnostic::input(format!(

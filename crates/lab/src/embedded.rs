@@ -36,8 +36,8 @@ pub struct Embedded {
 
 impl Embedded {
     /// The network of `case` under `seed`, empty at time 0, on up to `threads` threads, which do not affect the
-    /// results; by rounds on one. `persistent`: messages from one host to another share a connection, which rounds do
-    /// not have. `None` if the case has several schemes.
+    /// results; by rounds on one. `persistent`: messages from one host to another share a connection. `None` if the case has
+    /// several schemes.
     pub fn new(case: Case, persistent: bool, seed: u64, threads: usize) -> Option<Self> {
         let case = case.of_messages(persistent)?;
         let world: Box<dyn Network> = match case.setting.fidelity {

@@ -13,6 +13,7 @@ use tresse_units::{MILLISECOND, Stream, Time};
 
 use crate::copies::{Pieces, Run};
 use crate::fair::{FairPort, Turn};
+use crate::lasting::Messages;
 use crate::link::Shares;
 use crate::links::Links;
 use crate::spraying::Sprayed;
@@ -43,6 +44,8 @@ pub(crate) struct Connection {
     pub subflows: Vec<Subflow>,
     /// Those that its path manager has closed: bit i stands for subflow i.
     pub closed: u64,
+    /// Its messages, if it stays.
+    pub messages: Option<Box<Messages>>,
     /// What it knows if it is sprayed.
     pub sprayed: Option<Box<Sprayed>>,
     /// What subflows send once more for others.
@@ -64,18 +67,15 @@ pub(crate) struct Connection {
 impl Connection {
     /// Delivered payload, bytes.
     pub fn delivered(&self) -> u64 {
-        if self.arrived >= self.packets {
-            return self.spec.bytes;
-        }
-        self.arrived * u64::from(self.config.mss)
+        (self.arrived * u64::from(self.config.mss)).min(self.spec.bytes)
     }
 
-    /// All that is on its way has arrived, and its ACKs too. Returns a subflow with packets of which that is true, if there is
-    /// one.
-    pub fn arrive(&mut self) -> Option<usize> {
+    /// All that is on its way at `now` has arrived, and its ACKs too. Returns a subflow with packets of which that is true, if
+    /// there is one.
+    pub fn arrive(&mut self, now: Time) -> Option<usize> {
         let mut last = None;
         for (i, s) in self.subflows.iter_mut().enumerate() {
-            let before = s.arrived;
+            let before = s.arrived_by(now);
             s.arrived += s.batches.drain(..).map(|batch| u64::from(batch.packets - batch.lost)).sum::<u64>();
             s.acks_until = 0;
             last = if s.arrived > before { Some(i) } else { last };
@@ -381,7 +381,7 @@ pub(crate) struct Subflow {
     pub last_sent: Time,
     /// When the first ACK of the last batch arrives, if that is known.
     pub acked_at: Time,
-    /// The batch that was heard of last: the packets of it that have arrived, and between which times their ACKs come.
+    /// Packets that were heard of last and have arrived, and between which times their ACKs come.
     pub heard: u32,
     pub acks_since: Time,
     pub acks_until: Time,

@@ -46,9 +46,10 @@ impl Place<'_> {
         s.echo.held = false;
         let arrived = batch.packets - batch.lost;
         if arrived > 0 {
+            let late = (s.arrived - s.arrived_by(self.now)) as u32;
             s.arrived += u64::from(arrived);
-            (s.heard, s.acks_since) = (arrived, self.now);
-            s.acks_until = self.now + (batch.gap * f64::from(arrived)) as Time;
+            (s.heard, s.acks_since) = (late + arrived, self.now);
+            s.acks_until = self.now + (batch.gap * f64::from(s.heard)) as Time;
             s.repair.backoff = 0;
             s.counters.marks += batch.marked.map(u64::from).iter().sum::<u64>();
             if let Some(rtts) = self.rtts.get_mut(c.spec.group as usize) {

@@ -19,6 +19,7 @@ mod copies;
 mod events;
 mod fair;
 mod hearing;
+mod lasting;
 mod link;
 mod links;
 mod managing;

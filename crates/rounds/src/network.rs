@@ -13,6 +13,7 @@ use tresse_units::{BitsPerSecond, NEVER, Stream, Time};
 
 use crate::connection::Connection;
 use crate::events::{Event, Events, Kind};
+use crate::lasting::Messages;
 use crate::links::Links;
 use crate::managing::Before;
 use crate::sending::Place;
@@ -64,7 +65,7 @@ pub struct Rounds {
     /// that is known.
     ended: Option<(u32, Option<usize>)>,
     /// By the caller's names for them.
-    slots: BTreeMap<u64, u32>,
+    pub(crate) slots: BTreeMap<u64, u32>,
     /// What connections of one memory know about their paths.
     pub(crate) memories: BTreeMap<[u32; 3], Memory>,
     /// Payload that has arrived, bytes.
@@ -159,6 +160,7 @@ impl Rounds {
             Kind::Timeout(timer) => place.timeout(connection, timer),
             Kind::Established => place.establish(connection, &mut self.fabric),
             Kind::Joinable | Kind::Manager => 0,
+            Kind::Finished if connection.messages.is_some() => return self.end_message(slot),
             Kind::Finished => return (connection.last <= self.now).then(|| self.end(slot)),
         };
         let s = &connection.subflows[i];
@@ -194,6 +196,16 @@ impl Rounds {
 
     /// Starts a connection, with its whole message.
     pub fn start(&mut self, spec: FlowSpec) {
+        self.begin(spec, false);
+    }
+
+    /// The same, but the connection stays when its message has arrived: [`Rounds::append`] adds further messages, each with
+    /// its own record.
+    pub fn start_lasting(&mut self, spec: FlowSpec) {
+        self.begin(spec, true);
+    }
+
+    fn begin(&mut self, spec: FlowSpec, stays: bool) {
         self.forget();
         let packets = spec.bytes.div_ceil(spec.config.mss.into()).max(1);
         let config = match self.config.take() {
@@ -226,6 +238,7 @@ impl Rounds {
             named,
             subflows: Vec::new(),
             closed: 0,
+            messages: stays.then(|| Box::new(Messages::beginning_with(&spec, packets, self.now))),
             sprayed: None,
             runs: Vec::new(),
             unsent: packets,
@@ -258,14 +271,14 @@ impl Rounds {
         }
         let record = c.record(self.now);
         self.arrived += record.bytes - c.delivered();
-        let last = if record.complete { c.arrive() } else { None };
+        let last = if record.complete { c.arrive(self.now) } else { None };
         self.connections[slot as usize] = Some(c);
         self.ended = Some((slot, last));
         record
     }
 
     /// Frees the slot of the connection that has ended last.
-    fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         if let Some((slot, _)) = self.ended.take()
             && let Some(c) = self.connections[slot as usize].take()
         {
@@ -279,7 +292,8 @@ impl Rounds {
     /// # Panics
     /// If it has ended before.
     pub fn stop(&mut self, id: u64) -> FlowRecord {
-        self.end(self.slots[&id])
+        let slot = self.slots[&id];
+        self.give_up(slot, id).unwrap_or_else(|| self.end(slot))
     }
 
     fn connection(&self, id: u64) -> Option<&Connection> {

@@ -107,16 +107,6 @@ fn rounds_are_near_packets() {
     }
 }
 
-/// What rounds do not have is refused before the first message.
-#[test]
-fn rounds_have_no_persistent_connections() {
-    let set = vec!["fidelity=rounds".to_owned()];
-    let options = Options { set, persistent: true, ..Options::default() };
-    let source = Source { name: "test.toml".to_owned(), text: STAR.to_owned() };
-    let told = Simulation::of(source, &options).expect_err("it is refused").to_string();
-    assert!(told.contains("\"rounds\" cannot simulate persistent connections"), "{told}");
-}
-
 /// Equal calls give equal answers, on any number of threads; another seed draws other paths.
 #[test]
 fn it_is_deterministic() {
@@ -129,8 +119,15 @@ fn it_is_deterministic() {
 /// On a persistent connection, the second message starts with the window of the first.
 #[test]
 fn a_connection_may_stay() {
+    for fidelity in ["packets", "rounds"] {
+        stays(fidelity);
+    }
+}
+
+fn stays(fidelity: &str) {
+    let set = vec![format!("fidelity={fidelity}")];
     let second = |persistent| {
-        let mut network = opened(STAR, &Options { persistent, ..Options::default() });
+        let mut network = opened(STAR, &Options { persistent, set: set.clone(), ..Options::default() });
         let mut took = 0;
         for _ in 0..2 {
             network.send(0, 1, 300_000).expect("a message");

@@ -95,9 +95,7 @@ fn of_flows(case: &Case) -> Option<String> {
         if part.datagrams.is_some() || part.has_datagrams() {
             return Some("datagrams".to_owned());
         }
-        if part.application.is_some() || part.has_applications() {
-            return Some("applications that write bit by bit".to_owned());
-        }
-        part.persistent.then(|| "persistent connections".to_owned())
+        let writes = part.application.is_some() || part.has_applications();
+        writes.then(|| "applications that write bit by bit".to_owned())
     })
 }

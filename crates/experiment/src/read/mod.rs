@@ -121,8 +121,8 @@ pub(crate) fn load(
     let base = resolved.clone();
     let mut paths = Vec::new();
     for setting in settings {
-        // It has been applied by now, or is not wanted.
-        if setting.starts_with("profile.") {
+        // It has been applied by now, or is not wanted. Whole, it may be taken away with the keys that it changes.
+        if setting.starts_with("profile.quick.") {
             let message = "the profile is applied before `--set`: set the key that it changes".to_owned();
             return Err(Diagnostic::input(message).of(cause_of(setting)));
         }

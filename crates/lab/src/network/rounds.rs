@@ -23,12 +23,12 @@ impl Network for Rounds {
         self.start(spec);
     }
 
-    fn start_lasting(&mut self, _: FlowSpec) {
-        unreachable!("{REFUSED}")
+    fn start_lasting(&mut self, spec: FlowSpec) {
+        self.start_lasting(spec);
     }
 
-    fn append(&mut self, _: u64, _: u64, _: u64) {
-        unreachable!("{REFUSED}")
+    fn append(&mut self, connection: u64, id: u64, bytes: u64) {
+        self.append(connection, id, bytes);
     }
 
     fn start_unwritten(&mut self, _: FlowSpec) {

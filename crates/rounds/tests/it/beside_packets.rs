@@ -40,6 +40,9 @@ pub fn ports(senders: u32) -> Vec<PortConfig> {
 /// What both networks do.
 pub trait Both {
     fn begin(&mut self, spec: FlowSpec);
+    fn begin_lasting(&mut self, spec: FlowSpec);
+    fn append(&mut self, connection: u64, id: u64, bytes: u64);
+    fn stop(&mut self, id: u64) -> FlowRecord;
     fn until(&mut self, time: Time) -> Vec<FlowRecord>;
     fn link(&mut self, link: u32, up: bool);
     /// Payload that has arrived, in order or not, bytes.
@@ -54,6 +57,15 @@ macro_rules! both {
         impl Both for $network {
             fn begin(&mut self, spec: FlowSpec) {
                 self.start(spec);
+            }
+            fn begin_lasting(&mut self, spec: FlowSpec) {
+                self.start_lasting(spec);
+            }
+            fn append(&mut self, connection: u64, id: u64, bytes: u64) {
+                self.append(connection, id, bytes);
+            }
+            fn stop(&mut self, id: u64) -> FlowRecord {
+                self.stop(id)
             }
             fn until(&mut self, time: Time) -> Vec<FlowRecord> {
                 let mut records = Vec::new();
@@ -203,5 +215,39 @@ fn a_join_that_waits_for_the_first_ack_costs_what_it_costs_packets() {
         assert!((rounds - packets).abs() < round_trip, "{told}");
         assert_eq!(packets > 0.0, rounds > 0.0, "{told}");
         assert_eq!(packets > 0.0, kilobytes > 40, "{told}");
+    }
+}
+
+/// Messages on a persistent connection, some behind each other and some after a pause: each has its bytes, and its time within a
+/// tenth and a round trip of that by packets. One that is given up has what has arrived of it.
+#[test]
+fn messages_follow_each_other_on_a_connection_that_stays() {
+    let sizes = [500_000, 20_000, 1_000_000, 1, 200_000];
+    for controller in ["xmp", "dctcp"] {
+        let [packets, rounds] = networks(1).map(|mut network| {
+            network.begin_lasting(flow(0, controller, 2, sizes[0]));
+            network.append(0, 1, sizes[1]);
+            let mut records = network.until(20 * MILLISECOND);
+            (2..5).for_each(|id| network.append(0, id, sizes[id as usize]));
+            records.extend(network.until(60 * MILLISECOND));
+            network.append(0, 5, 1 << 30);
+            records.extend(network.until(80 * MILLISECOND));
+            let last = network.stop(5);
+            assert!(!last.complete && last.bytes > 1_000_000, "{last:?}");
+            (records, last)
+        });
+        assert_eq!(packets.0.len(), sizes.len());
+        for (i, (packets, rounds)) in packets.0.iter().zip(&rounds.0).enumerate() {
+            assert_eq!((rounds.id, rounds.bytes, rounds.complete), (i as u64, sizes[i], true));
+            assert_eq!(rounds.start, packets.start);
+            let [took, expected] = [rounds, packets].map(|own| (own.end - own.start) as f64);
+            let most = 0.1 * expected + (4 * DELAY) as f64;
+            assert!(
+                (took - expected).abs() < most,
+                "{controller}, message {i}: {took} ps, {expected} by packets"
+            );
+        }
+        let ratio = rounds.1.bytes as f64 / packets.1.bytes as f64;
+        assert!((0.9..1.1).contains(&ratio), "{controller}: {ratio} of the last one");
     }
 }
