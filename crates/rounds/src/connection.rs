@@ -56,9 +56,7 @@ pub(crate) struct Connection {
     pub packets: u64,
     /// Packets that were ACKed.
     pub arrived: u64,
-    /// Packets that no link will lose any more, and when the last of them arrives.
-    pub passed: u64,
-    pub last: Time,
+    pub passed: Passed,
     /// Bytes of a packet on the wire, a mean.
     pub wire: f64,
     pub stream: Stream,
@@ -77,7 +75,7 @@ impl Connection {
         for (i, s) in self.subflows.iter_mut().enumerate() {
             let before = s.arrived_by(now);
             s.arrived += s.batches.drain(..).map(|batch| u64::from(batch.packets - batch.lost)).sum::<u64>();
-            s.acks_until = 0;
+            s.acks.until = 0;
             last = if s.arrived > before { Some(i) } else { last };
         }
         self.arrived = self.packets;
@@ -142,7 +140,7 @@ impl Connection {
 
     /// Its record, if it ends at `end`.
     pub fn record(&self, end: Time) -> FlowRecord {
-        let complete = self.passed >= self.packets && self.last <= end;
+        let complete = self.passed.packets >= self.packets && self.passed.last <= end;
         let mut counters = Counters::default();
         self.subflows.iter().for_each(|s| counters += s.counters);
         FlowRecord {
@@ -156,6 +154,13 @@ impl Connection {
             counters,
         }
     }
+}
+
+/// Packets that no link will lose any more, and when the last of them arrives.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Passed {
+    pub packets: u64,
+    pub last: Time,
 }
 
 /// Packets that were sent together.
@@ -281,6 +286,14 @@ impl Way {
     }
 }
 
+/// Packets that were heard of last and have arrived, and between which times their ACKs come.
+#[derive(Debug, Default)]
+pub(crate) struct Acks {
+    pub packets: u32,
+    pub since: Time,
+    pub until: Time,
+}
+
 /// What a subflow has lost, and how it repairs it.
 #[derive(Debug, Default)]
 pub(crate) struct Repair {
@@ -345,11 +358,11 @@ impl Rtt {
 impl Subflow {
     /// Packets whose ACKs have come by `now`: those of a batch come one after the other.
     pub fn arrived_by(&self, now: Time) -> u64 {
-        if now >= self.acks_until {
+        if now >= self.acks.until {
             return self.arrived;
         }
-        let left = (self.acks_until - now) as f64 / (self.acks_until - self.acks_since) as f64;
-        self.arrived - (f64::from(self.heard) * left) as u64
+        let left = (self.acks.until - now) as f64 / (self.acks.until - self.acks.since) as f64;
+        self.arrived - (f64::from(self.acks.packets) * left) as u64
     }
 }
 
@@ -381,10 +394,7 @@ pub(crate) struct Subflow {
     pub last_sent: Time,
     /// When the first ACK of the last batch arrives, if that is known.
     pub acked_at: Time,
-    /// Packets that were heard of last and have arrived, and between which times their ACKs come.
-    pub heard: u32,
-    pub acks_since: Time,
-    pub acks_until: Time,
+    pub acks: Acks,
     /// Packets that have arrived.
     pub arrived: u64,
     pub outgoing: Option<Outgoing>,

@@ -5,7 +5,7 @@ use tresse_controllers::trace::Event as Told;
 use tresse_fabric::Histogram;
 use tresse_units::{MICROSECOND, Time};
 
-use crate::connection::{Batch, Connection};
+use crate::connection::{Acks, Batch, Connection};
 use crate::events::Kind;
 use crate::sending::Place;
 
@@ -48,8 +48,8 @@ impl Place<'_> {
         if arrived > 0 {
             let late = (s.arrived - s.arrived_by(self.now)) as u32;
             s.arrived += u64::from(arrived);
-            (s.heard, s.acks_since) = (late + arrived, self.now);
-            s.acks_until = self.now + (batch.gap * f64::from(s.heard)) as Time;
+            let until = self.now + (batch.gap * f64::from(late + arrived)) as Time;
+            s.acks = Acks { packets: late + arrived, since: self.now, until };
             s.repair.backoff = 0;
             s.counters.marks += batch.marked.map(u64::from).iter().sum::<u64>();
             if let Some(rtts) = self.rtts.get_mut(c.spec.group as usize) {

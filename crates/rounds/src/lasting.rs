@@ -96,8 +96,8 @@ impl Rounds {
     /// If there is no such connection.
     pub fn append(&mut self, connection: u64, id: u64, bytes: u64) {
         self.forget();
-        let (slot, now) = (self.slots[&connection], self.now);
-        self.slots.insert(id, slot);
+        let (slot, now) = (self.slots.named[&connection], self.now);
+        self.slots.named.insert(id, slot);
         let mut c = self.connections[slot as usize].take().expect("it stays");
         let packets = bytes.div_ceil(c.config.mss.into()).max(1);
         c.packets += packets;
@@ -124,7 +124,7 @@ impl Rounds {
         let c = self.connections[slot as usize].as_mut()?;
         let record = c.end_message(now)?;
         if record.id != c.spec.id {
-            self.slots.remove(&record.id);
+            self.slots.named.remove(&record.id);
         }
         Some(record)
     }

@@ -7,7 +7,7 @@ use tresse_path_manager::{Ack, Action, Memory, PathChoice, PathManager, Priority
 use tresse_transport::{Counters, Join};
 use tresse_units::{NEVER, Time};
 
-use crate::connection::{Connection, Echo, Repair, Rtt, Subflow, Way};
+use crate::connection::{Acks, Connection, Echo, Repair, Rtt, Subflow, Way};
 use crate::events::{Event, Kind};
 use crate::network::Rounds;
 use crate::sending::Place;
@@ -129,7 +129,7 @@ impl Rounds {
             return;
         }
         let coming: Vec<Ack> = (0..c.subflows.len())
-            .filter(|&i| c.subflows[i].acks_until >= now && c.subflows[i].is_open)
+            .filter(|&i| c.subflows[i].acks.until >= now && c.subflows[i].is_open)
             .map(|i| ack(c, i, 0))
             .collect();
         self.manage(slot, |m, now, memory| {
@@ -193,9 +193,7 @@ impl Rounds {
             gap: 0.0,
             last_sent: self.now,
             acked_at: 0,
-            heard: 0,
-            acks_since: 0,
-            acks_until: 0,
+            acks: Acks::default(),
             arrived: 0,
             outgoing: None,
             batches: VecDeque::new(),

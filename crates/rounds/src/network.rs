@@ -11,7 +11,7 @@ use tresse_sim::{FlowRecord, FlowSpec, Mechanisms, Step};
 use tresse_transport::{Config, Counters};
 use tresse_units::{BitsPerSecond, NEVER, Stream, Time};
 
-use crate::connection::Connection;
+use crate::connection::{Connection, Passed};
 use crate::events::{Event, Events, Kind};
 use crate::lasting::Messages;
 use crate::links::Links;
@@ -42,6 +42,17 @@ pub struct OpenState {
     pub state: State,
 }
 
+/// Which connections are in which slots.
+#[derive(Debug, Default)]
+pub(crate) struct Slots {
+    free: Vec<u32>,
+    /// That of the connection that has ended last, which may still be looked at, and the subflow of its last packet, if that is
+    /// known.
+    ended: Option<(u32, Option<usize>)>,
+    /// By the caller's names for connections and their messages.
+    pub named: BTreeMap<u64, u32>,
+}
+
 /// Links with connections on them.
 #[derive(Debug)]
 pub struct Rounds {
@@ -60,12 +71,7 @@ pub struct Rounds {
     started: u32,
     /// The transport of the last one: many have the same and share it.
     config: Option<Arc<Config>>,
-    free: Vec<u32>,
-    /// The slot of the connection that has ended last, which may still be looked at, and the subflow of its last packet, if
-    /// that is known.
-    ended: Option<(u32, Option<usize>)>,
-    /// By the caller's names for them.
-    pub(crate) slots: BTreeMap<u64, u32>,
+    pub(crate) slots: Slots,
     /// What connections of one memory know about their paths.
     pub(crate) memories: BTreeMap<[u32; 3], Memory>,
     /// Payload that has arrived, bytes.
@@ -90,9 +96,7 @@ impl Rounds {
             connections: Vec::new(),
             started: 0,
             config: None,
-            free: Vec::new(),
-            ended: None,
-            slots: BTreeMap::new(),
+            slots: Slots::default(),
             memories: BTreeMap::new(),
             hops: 0,
             mechanisms: Mechanisms::default(),
@@ -161,7 +165,7 @@ impl Rounds {
             Kind::Established => place.establish(connection, &mut self.fabric),
             Kind::Joinable | Kind::Manager => 0,
             Kind::Finished if connection.messages.is_some() => return self.end_message(slot),
-            Kind::Finished => return (connection.last <= self.now).then(|| self.end(slot)),
+            Kind::Finished => return (connection.passed.last <= self.now).then(|| self.end(slot)),
         };
         let s = &connection.subflows[i];
         self.hops += u64::from(sent) * s.way.length();
@@ -244,19 +248,18 @@ impl Rounds {
             unsent: packets,
             packets,
             arrived: 0,
-            passed: 0,
-            last: 0,
+            passed: Passed::default(),
             wire,
             stream: Stream::new(self.seed, "rounds", spec.id),
             spec: Box::new(spec),
         };
         let id = connection.spec.id;
-        let slot = self.free.pop().unwrap_or_else(|| {
+        let slot = self.slots.free.pop().unwrap_or_else(|| {
             self.connections.push(None);
             self.connections.len() as u32 - 1
         });
         self.connections[slot as usize] = Some(connection);
-        self.slots.insert(id, slot);
+        self.slots.named.insert(id, slot);
         self.manage(slot, |_, _, _| {});
     }
 
@@ -273,17 +276,17 @@ impl Rounds {
         self.arrived += record.bytes - c.delivered();
         let last = if record.complete { c.arrive(self.now) } else { None };
         self.connections[slot as usize] = Some(c);
-        self.ended = Some((slot, last));
+        self.slots.ended = Some((slot, last));
         record
     }
 
     /// Frees the slot of the connection that has ended last.
     pub(crate) fn forget(&mut self) {
-        if let Some((slot, _)) = self.ended.take()
+        if let Some((slot, _)) = self.slots.ended.take()
             && let Some(c) = self.connections[slot as usize].take()
         {
-            self.free.push(slot);
-            self.slots.remove(&c.spec.id);
+            self.slots.free.push(slot);
+            self.slots.named.remove(&c.spec.id);
         }
     }
 
@@ -292,12 +295,12 @@ impl Rounds {
     /// # Panics
     /// If it has ended before.
     pub fn stop(&mut self, id: u64) -> FlowRecord {
-        let slot = self.slots[&id];
+        let slot = self.slots.named[&id];
         self.give_up(slot, id).unwrap_or_else(|| self.end(slot))
     }
 
     fn connection(&self, id: u64) -> Option<&Connection> {
-        self.connections[*self.slots.get(&id)? as usize].as_ref()
+        self.connections[*self.slots.named.get(&id)? as usize].as_ref()
     }
 
     /// Payload of a connection that was delivered, bytes.
@@ -334,8 +337,8 @@ impl Rounds {
             });
         }
         // The last packet of a message is shorter.
-        if let Some((slot, Some(i))) = self.ended
-            && self.slots.get(&id) == Some(&slot)
+        if let Some((slot, Some(i))) = self.slots.ended
+            && self.slots.named.get(&id) == Some(&slot)
         {
             all[i].arrived -= c.packets * u64::from(c.config.mss) - c.spec.bytes;
         }

@@ -199,16 +199,16 @@ impl Place<'_> {
         let noticed = second.map(|second| (s.acked_at, second.number));
         if fresh > 0 {
             let last = out.start + (out.forward + spread - s.way.least_gap).max(0.0) as Time;
-            let (last, before) = (last.max(self.now), c.passed);
-            c.passed += u64::from(fresh);
-            c.last = c.last.max(last);
+            let (last, before) = (last.max(self.now), c.passed.packets);
+            c.passed.packets += u64::from(fresh);
+            c.passed.last = c.passed.last.max(last);
             self.complete(c, &out, [before, fresh.into()], last);
         }
         if let Some((at, number)) = noticed {
             self.plan(c, at, Kind::Acked(number));
         }
-        if c.passed >= c.packets && c.messages.is_none() {
-            self.plan(c, c.last, Kind::Finished);
+        if c.passed.packets >= c.packets && c.messages.is_none() {
+            self.plan(c, c.passed.last, Kind::Finished);
         }
         Some(at)
     }
