@@ -2,7 +2,12 @@
 //!
 //! A turn is a window. Between two turns all parts are with the caller. What goes from part to part in one turn is taken
 //! in at the beginning of the next.
+//!
+//! On a machine that others use too, a thread may not run for many milliseconds, in which the caller could go through
+//! thousands of turns. So the caller goes itself through the parts that their thread does not begin. Only for one that
+//! was interrupted within a part it has to wait. Nobody yields a core: that gives away a whole slice of time.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -10,20 +15,16 @@ use std::thread::{self, JoinHandle};
 use tresse_fabric::Cut;
 use tresse_units::{NEVER, Time};
 
+use crate::bell::Bell;
 use crate::part::{Part, Parts, Post};
-
-/// How often a thread checks for its turn before it yields its core.
-const SPINS: u32 = 1 << 12;
-/// How often it yields its core before it sleeps.
-const YIELDS: u32 = 1 << 6;
 
 /// The threads.
 #[derive(Debug)]
 pub(crate) struct Crew {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
-    /// How many parts a thread has.
-    each: usize,
+    /// How many parts the caller has.
+    own: usize,
 }
 
 /// What the threads share. Data that is written in one turn is read in the next.
@@ -36,8 +37,11 @@ struct Shared {
     end: AtomicU64,
     /// Whether there are no more turns.
     is_over: AtomicBool,
-    /// Threads that have finished this turn.
+    /// Parts that have finished this turn.
     finished: AtomicU32,
+    /// Rings when all have, or there are no more turns.
+    is_done: Bell,
+    seats: Vec<Seat>,
     desks: Vec<Desk>,
     /// By part, its information about the next window.
     outlooks: Vec<PartOutlook>,
@@ -45,12 +49,24 @@ struct Shared {
     posts: [Vec<Mutex<Post>>; 2],
 }
 
-/// What belongs to a thread.
+/// Where a part is during a turn, on its own cache lines.
 #[derive(Debug, Default)]
+#[repr(align(128))]
+struct Seat {
+    part: Mutex<Option<Box<Part>>>,
+    /// The last turn of the part that a thread has begun.
+    begun: AtomicU32,
+}
+
+/// What belongs to a thread.
+#[derive(Debug)]
 struct Desk {
-    /// Its parts, during a turn.
-    parts: Mutex<Parts>,
-    sleeps: AtomicBool,
+    /// Its parts.
+    own: Range<usize>,
+    /// Rings when a turn begins, or there are no more.
+    begins: Bell,
+    /// Whether the caller had to go through a part of its, and it has begun none since.
+    is_late: AtomicBool,
 }
 
 /// A value on its own cache lines.
@@ -86,7 +102,11 @@ impl Crew {
     pub fn new(parts: usize, cut: Arc<Cut>) -> Self {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let each = parts.div_ceil(cores.min(parts));
-        let others = parts.div_ceil(each) - 1;
+        let desks = (each..parts).step_by(each).map(|first| Desk {
+            own: first..parts.min(first + each),
+            begins: Bell::default(),
+            is_late: AtomicBool::new(false),
+        });
         let posts = || (0..parts * parts).map(|_| Mutex::default()).collect();
         let shared = Arc::new(Shared {
             cut,
@@ -94,7 +114,9 @@ impl Crew {
             end: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
             finished: AtomicU32::new(0),
-            desks: (0..others).map(|_| Desk::default()).collect(),
+            is_done: Bell::default(),
+            seats: (0..parts).map(|_| Seat::default()).collect(),
+            desks: desks.collect(),
             outlooks: (0..parts).map(|_| PartOutlook::default()).collect(),
             posts: [posts(), posts()],
         });
@@ -102,28 +124,23 @@ impl Crew {
             let shared = Arc::clone(&shared);
             thread::spawn(move || shared.work(desk))
         };
-        Self { threads: (0..others).map(start).collect(), shared, each }
+        Self { threads: (0..shared.desks.len()).map(start).collect(), shared, own: each }
     }
 
     /// All parts go through a window, until `end`.
     pub fn turn(&mut self, parts: &mut Parts, end: Time) {
         let shared = &*self.shared;
-        for (desk, own) in shared.desks.iter().enumerate().rev() {
-            lock(&own.parts).extend(parts.drain(self.each * (desk + 1)..));
+        for (seat, part) in shared.seats.iter().zip(parts.drain(..)) {
+            *lock(&seat.part) = Some(part);
         }
         shared.end.store(end, Ordering::Relaxed);
         shared.finished.store(0, Ordering::Relaxed);
         let turn = shared.turn.fetch_add(1, Ordering::SeqCst).wrapping_add(1);
-        for (desk, thread) in shared.desks.iter().zip(&self.threads) {
-            if desk.sleeps.load(Ordering::SeqCst) {
-                thread.thread().unpark();
-            }
-        }
-        shared.go_through(parts, turn);
-        let all = self.threads.len() as u32;
-        let are_done = shared.wait(u32::MAX, || shared.finished.load(Ordering::Acquire) == all);
-        assert!(are_done, "a thread of the simulation has panicked");
-        shared.desks.iter().for_each(|desk| parts.append(&mut lock(&desk.parts)));
+        shared.desks.iter().for_each(|desk| desk.begins.ring());
+        shared.go_through(0..self.own, turn);
+        shared.finish(turn);
+        assert!(shared.are_finished(), "a thread of the simulation has panicked");
+        parts.extend(shared.seats.iter().filter_map(|seat| lock(&seat.part).take()));
     }
 
     /// Delivers what the last turn has sent from part to part.
@@ -151,9 +168,8 @@ impl Crew {
 
 impl Drop for Crew {
     fn drop(&mut self) {
-        self.shared.is_over.store(true, Ordering::SeqCst);
+        self.shared.stop();
         for thread in self.threads.drain(..) {
-            thread.thread().unpark();
             // A panic of the thread has been reported by then.
             let _ = thread.join();
         }
@@ -190,62 +206,81 @@ impl Shared {
         }
     }
 
-    /// A turn of some parts.
-    fn go_through(&self, parts: &mut [Box<Part>], turn: u32) {
-        let end = self.end.load(Ordering::Relaxed);
-        for part in parts {
-            self.take_in(part, turn.wrapping_sub(1));
-            part.run(end, None);
-            let mut first = NEVER;
-            for to in self.others(part.own) {
-                self.with_post(turn, [part.own, to], |post| {
-                    part.post(to, post);
-                    first = first.min(post.packets.first().unwrap_or(NEVER));
-                });
+    /// A turn of those of some parts that nobody else has begun. Whether there were any.
+    fn go_through(&self, parts: Range<usize>, turn: u32) -> bool {
+        let mut has_begun = false;
+        for seat in &self.seats[parts] {
+            let claimed =
+                seat.begun.compare_exchange(turn.wrapping_sub(1), turn, Ordering::AcqRel, Ordering::Relaxed);
+            if claimed.is_err() {
+                continue;
             }
-            self.publish(part, first);
+            has_begun = true;
+            self.go_through_part(lock(&seat.part).as_mut().expect("a turn begins with all parts"), turn);
+            if self.finished.fetch_add(1, Ordering::SeqCst) + 1 == self.seats.len() as u32 {
+                self.is_done.ring();
+            }
+        }
+        has_begun
+    }
+
+    fn go_through_part(&self, part: &mut Part, turn: u32) {
+        self.take_in(part, turn.wrapping_sub(1));
+        part.run(self.end.load(Ordering::Relaxed), None);
+        let mut first = NEVER;
+        for to in self.others(part.own) {
+            self.with_post(turn, [part.own, to], |post| {
+                part.post(to, post);
+                first = first.min(post.packets.first().unwrap_or(NEVER));
+            });
+        }
+        self.publish(part, first);
+    }
+
+    /// The caller is done with its own parts. Goes through those that their threads do not begin: soon, or at once if
+    /// they did not in the last turn.
+    fn finish(&self, turn: u32) {
+        let is_over = || self.are_finished() || self.is_over.load(Ordering::SeqCst);
+        let take_over = |desk: &Desk| {
+            if self.go_through(desk.own.clone(), turn) {
+                desk.is_late.store(true, Ordering::Relaxed);
+            }
+        };
+        self.desks.iter().filter(|desk| desk.is_late.load(Ordering::Relaxed)).for_each(take_over);
+        if !Bell::spin(is_over) {
+            self.desks.iter().for_each(take_over);
+            self.is_done.wait(is_over);
         }
     }
 
-    /// Waits until `is_ready`, or there are no more turns, or it has waited for so many checks. Whether it is ready.
-    fn wait(&self, checks: u32, is_ready: impl Fn() -> bool) -> bool {
-        for check in 0..checks {
-            if is_ready() {
-                return true;
-            }
-            if self.is_over.load(Ordering::SeqCst) {
-                break;
-            }
-            if check < SPINS { std::hint::spin_loop() } else { thread::yield_now() }
-        }
-        is_ready()
+    fn are_finished(&self) -> bool {
+        self.finished.load(Ordering::SeqCst) == self.seats.len() as u32
     }
 
     /// Works for turn after turn.
     fn work(&self, desk: usize) {
         let over = Over(self);
-        let mut turn = 1;
-        while self.wait_for_turn(turn, desk) {
-            self.go_through(&mut lock(&self.desks[desk].parts), turn);
-            self.finished.fetch_add(1, Ordering::Release);
-            turn = turn.wrapping_add(1);
+        let desk = &self.desks[desk];
+        let mut last = 0;
+        loop {
+            let is_over = || self.is_over.load(Ordering::SeqCst);
+            desk.begins.wait(|| is_over() || self.turn.load(Ordering::SeqCst) != last);
+            if is_over() {
+                break;
+            }
+            last = self.turn.load(Ordering::SeqCst);
+            if self.go_through(desk.own.clone(), last) {
+                desk.is_late.store(false, Ordering::Relaxed);
+            }
         }
         drop(over);
     }
 
-    /// Waits for a turn, at last asleep. False if there are no more.
-    fn wait_for_turn(&self, turn: u32, desk: usize) -> bool {
-        let is_ready = || self.turn.load(Ordering::SeqCst) == turn;
-        if self.wait(SPINS + YIELDS, is_ready) {
-            return true;
-        }
-        let sleeps = &self.desks[desk].sleeps;
-        sleeps.store(true, Ordering::SeqCst);
-        while !is_ready() && !self.is_over.load(Ordering::SeqCst) {
-            thread::park();
-        }
-        sleeps.store(false, Ordering::SeqCst);
-        is_ready()
+    /// There are no more turns.
+    fn stop(&self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        self.desks.iter().for_each(|desk| desk.begins.ring());
+        self.is_done.ring();
     }
 }
 
@@ -254,7 +289,7 @@ struct Over<'a>(&'a Shared);
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
-        self.0.is_over.store(true, Ordering::SeqCst);
+        self.0.stop();
     }
 }
 

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod bell;
 pub mod ceiling;
 mod crew;
 mod deeds;
