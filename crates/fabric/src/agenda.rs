@@ -19,6 +19,7 @@ use std::ops::Range;
 
 use tresse_units::{NEVER, Time};
 
+use crate::carried::Carried;
 use crate::entity::{ARRIVALS, Entity};
 use crate::sites::Sites;
 use crate::ties::Ties;
@@ -65,19 +66,8 @@ pub enum Rank {
 /// No packet has such a number.
 pub const AFTER_PACKETS: u32 = 1 << 30;
 
-/// What an event of a packet on a fixed route carries of it, so that plain ports need not fetch the packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Carried {
-    /// Where the table of routes has the entry after the next port.
-    pub cursor: u32,
-    /// The caller's own.
-    pub header: u32,
-}
-
 /// Timers of the caller: with a number, in place of an entity.
 pub(crate) const TIMERS: Entity = 1 << 24;
-/// The end of a window, after all sites.
-pub(crate) const WINDOW_END: Entity = 1 << 25;
 
 /// Events in the order in which they are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,8 +107,7 @@ impl Agenda {
     pub fn new(sites: &Sites, horizon: Time, ties: Ties) -> Self {
         Self {
             ties,
-            // One more site, for what happens at none.
-            ring: Ring::new(sites.count() + 1, sites.district_bits, sites.window(), horizon),
+            ring: Ring::new(sites.count(), sites.district_bits, sites.window(), horizon),
             taking: None,
             order: None,
             last: 0,
@@ -393,26 +382,18 @@ impl Agenda {
         if word.entity < TIMERS {
             let time = self.ring.start() + Time::from(word.offset);
             (0, self.ties.rank(time, word.entity).into(), word.id)
-        } else if word.entity < WINDOW_END {
+        } else {
             match self.ranks[(word.entity - TIMERS) as usize] {
                 Rank::After(rank) => (0, rank.into(), word.id),
                 Rank::Timer(rank) => (1, rank, word.id),
-                Rank::Last => (3, 0, word.id),
+                Rank::Last => (2, 0, word.id),
             }
-        } else {
-            (2, word.entity.into(), word.id)
         }
     }
 
-    /// Entity and id of the event that comes `ahead` events after the next one, if it is known yet.
+    /// The event that comes `ahead` events after the next one, if it is known yet: entity, id, site and what it carries.
     #[inline]
-    pub fn upcoming(&self, ahead: usize) -> Option<(Entity, u32)> {
-        self.line.words.get(self.line.next + ahead).map(|word| (word.entity, word.id))
-    }
-
-    /// The same, with its site and what it carries.
-    #[inline]
-    pub(crate) fn upcoming_carried(&self, ahead: usize) -> Option<(Entity, u32, u32, Carried)> {
+    pub(crate) fn upcoming(&self, ahead: usize) -> Option<(Entity, u32, u32, Carried)> {
         self.line
             .words
             .get(self.line.next + ahead)
@@ -459,6 +440,30 @@ impl Agenda {
             let time = start + Time::from(word.offset);
             (word.site, Event { time, entity: word.entity, id: word.id }, word.carried)
         }))
+    }
+
+    /// Lets `site_of` look at all packets that are to arrive, by the entities of their arrivals, and change what is carried;
+    /// it returns the site at which the packet arrives.
+    pub(crate) fn revise(&mut self, mut site_of: impl FnMut(Event, u32, &mut Carried) -> u32) {
+        debug_assert!(self.order != Some(Order::Sites), "no window is open site by site");
+        let start = self.ring.start();
+        let mut revise = |time: Time, word: &mut Word| {
+            if (ARRIVALS..TIMERS).contains(&word.entity) {
+                let event = Event { time, entity: word.entity, id: word.id };
+                word.site = site_of(event, word.site, &mut word.carried);
+            }
+        };
+        for word in &mut self.line.words[self.line.next..] {
+            revise(start + Time::from(word.offset), word);
+        }
+        let added = std::mem::take(&mut self.line.added).into_iter();
+        self.line.added = added
+            .map(|Reverse(mut added)| {
+                revise(start + Time::from(added.word.offset), &mut added.word);
+                Reverse(added)
+            })
+            .collect();
+        self.ring.revise(revise);
     }
 
     /// The rank of the last event.

@@ -3,7 +3,6 @@
 use tresse_units::{SplitMix, Time, mix};
 
 use crate::holnet::{HolnetConfig, Law, Shares};
-use crate::packet::Header;
 use crate::port::Port;
 use crate::queued_port::QueuedPort;
 
@@ -48,6 +47,13 @@ pub enum Balancing {
     /// The same at every switch, with shares that follow HOLNET's law for rates (THESIS eq. (2.15);
     /// catalogue S36).
     HolnetRate(HolnetConfig),
+}
+
+impl Balancing {
+    /// Whether a switch chooses by the packet alone, so that its choice is known before the packet is there.
+    pub fn is_known_ahead(self) -> bool {
+        self == Self::Ecmp
+    }
 }
 
 /// The memory of the switches' balancers.
@@ -122,11 +128,11 @@ impl Chooser {
 
     /// The port that a packet takes, of at least two `members` of the group.
     #[inline]
-    pub fn choose(&mut self, at: Place, members: &[u32], header: &Header, queues: &Queues) -> u32 {
+    pub fn choose(&mut self, at: Place, members: &[u32], hash: u32, queues: &Queues) -> u32 {
         let Place { node, group, .. } = at;
         let count = members.len() as u32;
         let place = match self.balancing {
-            Balancing::Ecmp => self.hashed(node, header.hash, count),
+            Balancing::Ecmp => self.hashed(node, hash, count),
             Balancing::Spray => below(&mut self.draws[node as usize], count),
             Balancing::Drill { samples, memory } => {
                 return self.drill(node, group, members, (samples, memory), queues);
@@ -134,7 +140,7 @@ impl Chooser {
             Balancing::HolnetPercentage(_) | Balancing::HolnetRate(_) => {
                 let shares = self.shares.as_mut().expect("HOLNET's balancers have shares");
                 let draws = &mut self.draws[node as usize];
-                return shares.choose([node, at.destination], members, header.hash, queues.now, draws);
+                return shares.choose([node, at.destination], members, hash, queues.now, draws);
             }
         };
         members[place as usize]

@@ -8,6 +8,7 @@ mod feedback;
 mod fixed_routes;
 mod late;
 mod links;
+mod onward;
 mod parts;
 mod pause_frames;
 mod pfc;
@@ -26,8 +27,8 @@ use std::sync::Arc;
 
 use tresse_units::Time;
 
-use crate::agenda::{Agenda, Carried, Event, WINDOW_END};
-use crate::balance::Queues;
+use crate::agenda::{Agenda, Event};
+use crate::carried::{Carried, Moving};
 use crate::entity::ARRIVALS;
 use crate::flag::FlagConfig;
 use crate::forward::{Forwarding, Next};
@@ -35,7 +36,7 @@ use crate::packet::{Header, Packet, Packets};
 use crate::port::Port;
 use crate::prefetch::Ends;
 use crate::queued_port::{Pool, QueuedPort};
-use crate::sites::{NEXT_PORT, Sites};
+use crate::sites::Sites;
 use crate::ties::Ties;
 
 /// A route: the ports that a packet leaves by, one after the other, or its destination host.
@@ -215,7 +216,7 @@ impl<P: Copy> Fabric<P> {
         if first <= LAST_PORT {
             return Some(FirstHop { port: first, next: second, cursor });
         }
-        match self.choose(second, first, header) {
+        match self.choose(second, first & !FORWARD, header.hash) {
             Next::Port(port) => Some(FirstHop { port, next: first, cursor }),
             Next::Here | Next::Nowhere => None,
         }
@@ -229,8 +230,9 @@ impl<P: Copy> Fabric<P> {
         if let Some(telemetry) = &mut self.telemetry {
             telemetry.begin(id);
         }
-        match self.enter::<true>(port, id) {
-            Entry::Arrives(time) => self.push_arrival(port, id, time),
+        let mut moving = self.moving(id);
+        match self.enter::<true>(port, &mut moving) {
+            Entry::Arrives(time) => self.leave(port, moving, time),
             Entry::Settled => {}
             Entry::Dropped => {
                 self.packets.remove(id);
@@ -248,7 +250,7 @@ impl<P: Copy> Fabric<P> {
     pub fn advance(&mut self, limit: Time, ends: &impl Ends<P>) -> Option<Arrival<P>> {
         match self.kind {
             Kind::Fixed => self.advance_with::<{ Kind::FIXED }>(limit, |own| own.prefetch_fixed(ends)),
-            Kind::Plain => self.advance_with::<{ Kind::PLAIN }>(limit, |own| own.prefetch(ends)),
+            Kind::Plain => self.advance_with::<{ Kind::PLAIN }>(limit, |own| own.prefetch::<false>(ends)),
             Kind::Queued => self.advance_queued(limit, ends),
         }
     }
@@ -256,7 +258,7 @@ impl<P: Copy> Fabric<P> {
     /// The same where ports are queued. Out of line, so that hops through plain ports stay as short as they are.
     #[inline(never)]
     fn advance_queued(&mut self, limit: Time, ends: &impl Ends<P>) -> Option<Arrival<P>> {
-        self.advance_with::<{ Kind::QUEUED }>(limit, |own| own.prefetch_queued(ends))
+        self.advance_with::<{ Kind::QUEUED }>(limit, |own| own.prefetch::<true>(ends))
     }
 
     #[inline(always)]
@@ -290,136 +292,69 @@ impl<P: Copy> Fabric<P> {
     fn handle_as<const KIND: u8>(&mut self, event: Event, carried: Carried) -> Option<Arrival<P>> {
         match KIND {
             Kind::FIXED => self.handle_fixed(event, carried),
-            Kind::PLAIN => self.handle::<false>(event),
-            _ => self.handle::<true>(event),
+            Kind::PLAIN => self.handle::<false>(event, carried),
+            _ => self.handle::<true>(event, carried),
         }
     }
 
     /// One event: the packet that has arrived at the end of its route, or was dropped.
     #[inline(always)]
-    fn handle<const QUEUED: bool>(&mut self, event: Event) -> Option<Arrival<P>> {
+    fn handle<const QUEUED: bool>(&mut self, event: Event, carried: Carried) -> Option<Arrival<P>> {
         if QUEUED && event.entity < ARRIVALS {
             self.depart(event.entity, event.id);
             return None;
         }
-        if QUEUED && event.entity >= WINDOW_END {
-            self.sweep();
-            return None;
-        }
-        let packet = self.packets.get_mut(event.id);
-        let mut next = packet.next;
-        if next > LAST_PORT {
-            let foreseen = if QUEUED { self.take_foreseen(&event, next) } else { None };
-            match foreseen.unwrap_or_else(|| self.beyond(event.entity - ARRIVALS, next, event.id)) {
-                Next::Port(port) => next = port,
+        let mut moving = Moving { id: event.id, carried };
+        let site = self.agenda.site();
+        // A port of a switch that is a site of its own, or a node.
+        let port = if site < self.sites.ports && carried.header.goes_on() {
+            site
+        } else {
+            match self.next_port(&event, &moving) {
+                Next::Port(port) => port,
                 Next::Here => {
                     if let Some(telemetry) = &mut self.telemetry {
                         telemetry.end(event.id);
                     }
-                    return Some(Arrival::Delivered(self.packets.remove(event.id)));
+                    return Some(Arrival::Delivered(self.take(moving)));
                 }
-                Next::Nowhere => return Some(Arrival::Dropped(self.packets.remove(event.id))),
+                Next::Nowhere => return Some(Arrival::Dropped(self.take(moving))),
             }
-        } else {
-            packet.next = self.routes[packet.cursor as usize];
-            packet.cursor += 1;
-        }
-        match self.enter::<QUEUED>(next, event.id) {
-            Entry::Arrives(time) => self.push_arrival(next, event.id, time),
+        };
+        moving.carried.key += u32::from(!carried.header.is_forwarded());
+        match self.enter::<QUEUED>(port, &mut moving) {
+            Entry::Arrives(time) => self.leave(port, moving, time),
             Entry::Settled => {}
-            Entry::Dropped => return Some(Arrival::Dropped(self.packets.remove(event.id))),
+            Entry::Dropped => return Some(Arrival::Dropped(self.take(moving))),
         }
         None
     }
 
     /// A packet enters a port. This runs once per hop, and a call would take a twentieth of an event's time.
     #[inline(always)]
-    fn enter<const QUEUED: bool>(&mut self, number: u32, id: u32) -> Entry {
+    fn enter<const QUEUED: bool>(&mut self, number: u32, moving: &mut Moving) -> Entry {
         // First of all, so that a packet of a queued port touches as little as possible of the plain one.
         if QUEUED
             && let Some(&place) = self.queued_of.get(number as usize)
             && place != NOT_QUEUED
         {
-            return self.enter_queued_port(number, place as usize, id);
+            return self.enter_queued_port(number, place as usize, moving);
         }
-        let header = &mut self.packets.get_mut(id).header;
         let port = &mut self.ports[number as usize];
+        let bytes = u32::from(moving.carried.header.bytes());
         if port.must_examine(self.now) {
-            if !port.examine(self.now, header.bytes.into(), &mut header.ecn) {
+            let mut ecn = moving.carried.header.ecn();
+            let enters = port.examine(self.now, bytes, &mut ecn);
+            moving.carried.header.set_ecn(ecn);
+            if !enters {
                 return Entry::Dropped;
             }
             self.hops += 1;
-            let bytes = header.bytes.into();
             let time = port.let_in(self.now, bytes);
-            let (time, crosses) = (port.processed(time, bytes), port.crosses());
-            return self.entered(number, id, time, crosses);
+            return Entry::Arrives(port.processed(time, bytes));
         }
         self.hops += 1;
-        let (time, crosses) = (port.let_in(self.now, header.bytes.into()), port.crosses());
-        self.entered(number, id, time, crosses)
-    }
-
-    /// A packet will be at the far end of `port`.
-    #[inline(always)]
-    fn push_arrival(&mut self, port: u32, id: u32, time: Time) {
-        let event = Event { time, entity: ARRIVALS | port, id };
-        if self.kind != Kind::Fixed && self.sites.far[port as usize] != NEXT_PORT {
-            // The packet may have left the cache while it waited.
-            return self.agenda.push(event, self.sites.far[port as usize]);
-        }
-        let packet = self.packets.get(id);
-        let carried = Carried { cursor: packet.cursor, header: packet.header.carried(packet.next == END) };
-        self.push_carried(port, packet.next, event, carried);
-    }
-
-    /// The same for a packet whose next port is `next`.
-    #[inline(always)]
-    fn push_carried(&mut self, port: u32, next: u32, event: Event, carried: Carried) {
-        let far = self.sites.far[port as usize];
-        // No packet ends in a switch, but it may be lost on the way to one.
-        let site = if far != NEXT_PORT {
-            far
-        } else if next > LAST_PORT {
-            port
-        } else {
-            next
-        };
-        self.agenda.push_carried(event, site, carried);
-    }
-
-    #[inline(always)]
-    fn entered(&mut self, port: u32, id: u32, time: Time, crosses: bool) -> Entry {
-        if crosses {
-            self.hand_over(port, id, time);
-            return Entry::Settled;
-        }
-        Entry::Arrives(time)
-    }
-
-    /// Handles an entry of the table of routes that is not a port: the packet has arrived through `port`.
-    #[inline]
-    fn beyond(&mut self, port: u32, entry: u32, id: u32) -> Next {
-        match entry {
-            END => Next::Here,
-            GONE => Next::Nowhere,
-            _ => {
-                let node = self.forwarding.as_ref().expect("a forwarded route").far_end(port);
-                self.decide(node, entry, id)
-            }
-        }
-    }
-
-    #[inline]
-    fn decide(&mut self, node: u32, entry: u32, id: u32) -> Next {
-        let header = self.packets.get(id).header;
-        self.choose(node, entry, &header)
-    }
-
-    #[inline]
-    fn choose(&mut self, node: u32, entry: u32, header: &Header) -> Next {
-        let forwarding = self.forwarding.as_mut().expect("a forwarded route");
-        let queues = Queues { ports: &self.ports, queued_ports: &self.queued_ports, now: self.now };
-        forwarding.next(node, entry & !FORWARD, header, &queues)
+        Entry::Arrives(port.let_in(self.now, bytes))
     }
 }
 

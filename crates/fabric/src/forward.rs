@@ -10,7 +10,6 @@ use tresse_units::BitsPerSecond;
 
 use crate::balance::{Balancing, Chooser, Place, Queues};
 use crate::network::Network;
-use crate::packet::Header;
 
 /// A node's decision about a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,9 +114,9 @@ impl Forwarding {
         self.far_end(port) < self.network.hosts
     }
 
-    /// The decision of `node` about a packet for the host `to`.
+    /// The decision of `node` about a packet of a flow with this hash for the host `to`.
     #[inline]
-    pub fn next(&mut self, node: u32, to: u32, header: &Header, queues: &Queues) -> Next {
+    pub fn next(&mut self, node: u32, to: u32, hash: u32, queues: &Queues) -> Next {
         if node == to {
             return Next::Here;
         }
@@ -131,14 +130,14 @@ impl Forwarding {
         let members = g.usable(&self.members);
         Next::Port(match *members {
             [only] => only,
-            _ => self.chooser.choose(Place { node, destination, group }, members, header, queues),
+            _ => self.chooser.choose(Place { node, destination, group }, members, hash, queues),
         })
     }
 
     /// The port by which the node at the far end of `port` will pass on a packet for the host `to`, if that
     /// is known before the packet is there and the packet is not for that node.
     #[inline]
-    pub fn foresee(&self, port: u32, to: u32, header: &Header) -> Option<u32> {
+    pub fn foresee(&self, port: u32, to: u32, hash: u32) -> Option<u32> {
         let node = self.far_end(port);
         if node == to {
             return None;
@@ -149,7 +148,7 @@ impl Forwarding {
         }
         let place = node as usize * self.anchors.len() + destination as usize;
         let members = self.groups.get(self.table[place] as usize)?.usable(&self.members);
-        match *self.chooser.known(node, members, header.hash) {
+        match *self.chooser.known(node, members, hash) {
             [only] => Some(only),
             _ => None,
         }

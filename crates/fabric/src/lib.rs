@@ -12,6 +12,7 @@ mod balance;
 pub mod balancers;
 mod bisection;
 mod capacity;
+mod carried;
 mod cut;
 mod entity;
 mod fabric;

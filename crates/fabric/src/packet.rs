@@ -1,5 +1,7 @@
 //! Packets, kept in a slab.
 
+use crate::carried::CarriedHeader;
+
 /// There are fewer packets than this in the network at a time.
 const NAMES: u32 = 1 << 24;
 
@@ -56,79 +58,29 @@ impl Header {
         (self.class & TRIMMED != 0).then_some(self.class & LAST_HOP != 0)
     }
 
-    /// Whether a port may trim it.
-    #[inline]
-    pub(crate) fn is_trimmable(&self) -> bool {
-        self.class & TRIMMABLE != 0
-    }
-
     /// Whether a port may trim it, or one has.
     #[inline]
     pub(crate) fn is_sprayed(&self) -> bool {
         self.class & (TRIMMABLE | TRIMMED) != 0
     }
 
-    /// Cuts it to `bytes`; from here on it is in the last class of every port.
-    pub(crate) fn trim(&mut self, bytes: u16, last_hop: bool) {
-        self.bytes = bytes;
-        self.class = TRIMMED | Self::LAST_CLASS | if last_hop { LAST_HOP } else { 0 };
+    /// The fields that ports need, as events and queues have them.
+    #[inline]
+    pub(crate) fn carried(&self) -> CarriedHeader {
+        CarriedHeader::new(self.bytes, self.ecn, self.class)
     }
 
-    /// Its class of service alone.
+    /// Takes over what ports have changed.
     #[inline]
-    pub(crate) fn service(&self) -> u8 {
-        self.class & Self::LAST_CLASS
+    pub(crate) fn take_over(&mut self, carried: CarriedHeader) {
+        (self.bytes, self.ecn, self.class) = (carried.bytes(), carried.ecn(), carried.class());
     }
 }
 
-impl Header {
-    /// The fields that a plain port needs, and whether the packet is at the end of its route when it arrives.
-    #[inline]
-    pub(crate) fn carried(&self, is_at_end: bool) -> u32 {
-        u32::from(self.bytes) | (self.ecn as u32) << 16 | u32::from(is_at_end) << 24
-    }
-}
-
-/// What [`Header::carried`] returns.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct CarriedHeader(pub u32);
-
-impl CarriedHeader {
-    /// Size on the wire, bytes.
-    #[inline]
-    pub fn bytes(self) -> u32 {
-        self.0 & 0xffff
-    }
-
-    #[inline]
-    pub fn ecn(self) -> Ecn {
-        match self.0 >> 16 & 0xff {
-            0 => Ecn::NotEct,
-            1 => Ecn::Ect,
-            _ => Ecn::Ce,
-        }
-    }
-
-    #[inline]
-    pub fn set_ecn(&mut self, ecn: Ecn) {
-        self.0 = self.0 & !0xff_0000 | (ecn as u32) << 16;
-    }
-
-    /// Whether the packet is at the end of its route.
-    #[inline]
-    pub fn is_at_end(self) -> bool {
-        self.0 & 1 << 24 != 0
-    }
-
-    #[inline]
-    pub fn set_end(&mut self, is_at_end: bool) {
-        self.0 = self.0 & !(1 << 24) | u32::from(is_at_end) << 24;
-    }
-}
-
-const TRIMMABLE: u8 = 0x20;
-const LAST_HOP: u8 = 0x40;
-const TRIMMED: u8 = 0x80;
+/// Bits of [`Header::class`] above the class of service.
+pub(crate) const TRIMMABLE: u8 = 0x20;
+pub(crate) const LAST_HOP: u8 = 0x40;
+pub(crate) const TRIMMED: u8 = 0x80;
 
 /// A packet on its way: one cache line, with a payload of up to 48 bytes.
 #[derive(Debug, Clone, Copy)]
@@ -149,11 +101,13 @@ pub struct Packet<P> {
 pub(crate) struct Packets<P> {
     slots: Vec<Packet<P>>,
     free: Vec<u32>,
+    /// By id: the host to which nodes forward the packet. Apart from the packets, so that a cache holds them all.
+    destinations: Vec<u32>,
 }
 
 impl<P: Copy> Packets<P> {
     pub fn new() -> Self {
-        Self { slots: Vec::new(), free: Vec::new() }
+        Self { slots: Vec::new(), free: Vec::new(), destinations: Vec::new() }
     }
 
     #[inline]
@@ -188,6 +142,21 @@ impl<P: Copy> Packets<P> {
     #[inline]
     pub fn get(&self, id: u32) -> &Packet<P> {
         &self.slots[id as usize]
+    }
+
+    /// The hosts to which nodes forward packets, by the packets' ids.
+    #[inline]
+    pub fn destinations(&self) -> &[u32] {
+        &self.destinations
+    }
+
+    /// Nodes forward the packet to this host.
+    #[inline]
+    pub fn set_destination(&mut self, id: u32, host: u32) {
+        if self.destinations.len() < self.slots.len() {
+            self.destinations.resize(self.slots.len(), 0);
+        }
+        self.destinations[id as usize] = host;
     }
 
     /// How many packets there are now.

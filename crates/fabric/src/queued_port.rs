@@ -11,15 +11,14 @@ mod late;
 mod look;
 mod pause;
 
-pub(crate) use classes::Packet;
 pub use config::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, QueuedPortConfig};
 
 use classes::{Class, Order};
 use smallvec::SmallVec;
 use tresse_units::{BitsPerSecond, SECOND, Time};
 
+use crate::carried::{CarriedHeader, Moving};
 use crate::pace::Pace;
-use crate::packet::Header;
 use crate::port::PortConfig;
 use crate::prefetch::prefetch_line;
 use crate::threshold::Threshold;
@@ -56,7 +55,7 @@ pub(crate) struct QueuedPort {
     /// The total time of all transmissions so far, including the current one.
     begun: Time,
     /// The packet that is, or was last, in transmission.
-    sending: Packet,
+    sending: Sending,
     rare: Box<Rare>,
     /// The shared buffer; [`NO_POOL`] if there is none.
     pool: u32,
@@ -84,6 +83,14 @@ pub(crate) struct QueuedPort {
 }
 
 const _: () = assert!(size_of::<QueuedPort>() == 3 * 64, "a cache line, and one for each of two classes");
+
+/// A packet in transmission.
+#[derive(Debug, Clone, Copy)]
+struct Sending {
+    bytes: u16,
+    /// Its class's place.
+    class: u8,
+}
 
 /// Data that few packets need, or none.
 #[derive(Debug)]
@@ -128,7 +135,7 @@ const NO_POOL: u32 = u32::MAX;
 /// A packet whose transmission begins.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Begun {
-    pub packet: Packet,
+    pub packet: Moving,
     /// When it reaches the far end.
     pub arrival: Time,
     /// When it departs, if that is an event.
@@ -145,7 +152,7 @@ impl QueuedPort {
             delay: port.delay,
             pace,
             begun: 0,
-            sending: Packet { id: 0, bytes: 0, class: 0 },
+            sending: Sending { bytes: 0, class: 0 },
             rare: Box::new(Rare {
                 active: Order::default(),
                 granted: false,
@@ -180,7 +187,9 @@ impl QueuedPort {
     /// Prefetches the memory that a packet will touch when it arrives or leaves.
     #[inline]
     pub fn prefetch(own: *const Self) {
-        (0..3).for_each(|line| prefetch_line(own.cast::<u8>().wrapping_add(64 * line)));
+        for line in 0..3 {
+            prefetch_line(own.cast::<u8>().wrapping_add(64 * line));
+        }
     }
 
     /// The shared buffer that it belongs to.
@@ -196,34 +205,32 @@ impl QueuedPort {
 
     /// The class that a packet waits in.
     #[inline]
-    pub fn class(&self, header: &Header) -> u8 {
-        header.service().min(self.last)
+    pub fn class(&self, packet: &Moving) -> u8 {
+        packet.carried.header.service().min(self.last)
     }
 
     /// The size in bytes to which it cuts a packet for which there is no room, if it does.
-    pub fn trims(&self, header: &Header) -> Option<u16> {
-        (self.trim > 0 && header.is_trimmable() && header.bytes > self.trim).then_some(self.trim)
+    pub fn trims(&self, header: CarriedHeader) -> Option<u16> {
+        (self.trim > 0 && header.is_trimmable() && header.bytes() > self.trim).then_some(self.trim)
     }
 
     /// The state for a packet that arrives now: `None` if there is no room, otherwise whether its class's
     /// queue is above the marking threshold.
-    #[inline]
-    pub fn meets(&self, now: Time, packet: Packet, pool: Option<&Pool>) -> Option<bool> {
-        let own = self.class_of(packet.class);
-        if pool.is_some_and(|pool| !pool.has_room(own.bytes, packet.bytes)) {
+    #[inline(always)]
+    pub fn meets(&self, now: Time, packet: &Moving, pool: Option<&Pool>) -> Option<bool> {
+        let class = self.class(packet);
+        let own = self.class_of(class);
+        if pool.is_some_and(|pool| !pool.has_room(own.bytes, packet.carried.header.bytes())) {
             return None;
         }
         // An idle port lets in one packet, whatever the limit.
         if self.departure <= now && !self.paused {
             return Some(false);
         }
-        if own.limit != Threshold::UNLIMITED && self.is_at_least(packet.class, own.limit, 0, now) {
+        if own.limit != Threshold::UNLIMITED && self.is_at_least(class, own.limit, 0, now) {
             return None;
         }
-        Some(
-            !self.marks_behind
-                && self.is_above(packet.class, |mark| self.is_at_least(packet.class, mark, 1, now)),
-        )
+        Some(!self.marks_behind && self.is_above(class, |mark| self.is_at_least(class, mark, 1, now)))
     }
 
     /// Whether the packets that wait in the class of the one in transmission exceed the marking threshold.
@@ -248,9 +255,9 @@ impl QueuedPort {
     /// Lets a packet in. Returns when it reaches the far end, if its transmission begins at once; and the
     /// time of its departure, or of the departure before it, if that is an event from now on.
     #[inline]
-    pub fn admit(&mut self, now: Time, packet: Packet, pool: Option<&mut Pool>) -> [Option<Time>; 2] {
+    pub fn admit(&mut self, now: Time, packet: &Moving, pool: Option<&mut Pool>) -> [Option<Time>; 2] {
         if let Some(pool) = pool {
-            pool.used += u64::from(packet.bytes);
+            pool.used += u64::from(packet.carried.header.bytes());
         }
         if self.departure <= now {
             if self.holds(packet) {
@@ -262,8 +269,8 @@ impl QueuedPort {
             return [Some(self.transmit(now, packet)), self.awaited.then_some(self.departure)];
         }
         self.push(packet);
-        let awaited = std::mem::replace(&mut self.awaited, self.departures != Departures::Late);
-        [None, (self.awaited && !awaited).then_some(self.departure)]
+        let awaited = std::mem::replace(&mut self.awaited, true);
+        [None, (!awaited).then_some(self.departure)]
     }
 
     /// The packet in transmission has left. Returns the packet that is in transmission now.
@@ -279,10 +286,10 @@ impl QueuedPort {
         self.awaited = match self.departures {
             Departures::Events => next.is_some(),
             Departures::EventsIfAwaited => self.waits != 0 && next.is_some(),
-            Departures::Late => false,
+            Departures::Late => unreachable!("see `depart_late`"),
         };
         let packet = next?;
-        let arrival = self.transmit(now, packet);
+        let arrival = self.transmit(now, &packet);
         Some(Begun { packet, arrival, departure: self.awaited.then_some(self.departure) })
     }
 
@@ -302,12 +309,12 @@ impl QueuedPort {
 
     /// The link fails. `queued` gets the packets that waited: they are gone now. The one in transmission
     /// departs, but arrives nowhere.
-    pub fn fail(&mut self, pool: Option<&mut Pool>, queued: &mut Vec<u32>) {
+    pub fn fail(&mut self, pool: Option<&mut Pool>, queued: &mut Vec<Moving>) {
         self.up = false;
         let mut bytes = 0;
         for class in self.two.iter_mut().chain(&mut self.rare.more) {
             bytes += class.bytes;
-            queued.extend(class.queue.drain(..).map(|p| p.id));
+            queued.extend(class.queue.drain(..));
             (class.bytes, class.deficit) = (0, 0);
         }
         if let Some(pool) = pool {
@@ -326,10 +333,11 @@ impl QueuedPort {
 
     /// When the packet reaches the far end.
     #[inline]
-    fn transmit(&mut self, now: Time, packet: Packet) -> Time {
-        self.sending = packet;
+    fn transmit(&mut self, now: Time, packet: &Moving) -> Time {
+        let bytes = packet.carried.header.bytes();
+        self.sending = Sending { bytes, class: self.class(packet) };
         self.outdated = false;
-        let time = self.pace.time(packet.bytes.into());
+        let time = self.pace.time(bytes.into());
         self.begun += time;
         self.departure = now + time;
         self.departure + self.delay
@@ -363,20 +371,20 @@ impl QueuedPort {
     }
 
     /// Lets a packet wait.
-    #[inline]
-    fn push(&mut self, packet: Packet) {
-        let bit = 1 << packet.class;
-        if self.discipline == Discipline::Several && self.waits & bit == 0 && packet.class != self.rare.first
-        {
-            self.rare.active.push(packet.class);
+    #[inline(always)]
+    fn push(&mut self, packet: &Moving) {
+        let class = self.class(packet);
+        let bit = 1 << class;
+        if self.discipline == Discipline::Several && self.waits & bit == 0 && class != self.rare.first {
+            self.rare.active.push(class);
         }
         self.waits |= bit;
-        self.class_mut(packet.class).push(packet);
+        self.class_mut(class).push(*packet);
     }
 
     /// The packet at the head of a class in which packets wait.
-    #[inline]
-    fn take(&mut self, class: u8) -> Option<Packet> {
+    #[inline(always)]
+    fn take(&mut self, class: u8) -> Option<Moving> {
         let own = self.class_mut(class);
         let packet = own.take();
         if own.queue.is_empty() {
@@ -386,8 +394,8 @@ impl QueuedPort {
     }
 
     /// The next packet of at most two classes.
-    #[inline]
-    fn take_strictly(&mut self) -> Option<Packet> {
+    #[inline(always)]
+    fn take_strictly(&mut self) -> Option<Moving> {
         let class = self.waits >> 1;
         if self.waits == 0 || (class == 0 && self.paused) {
             return None;
@@ -396,7 +404,7 @@ impl QueuedPort {
     }
 
     /// The next packet: of the class that goes before all others, then by deficit round robin.
-    fn dequeue(&mut self) -> Option<Packet> {
+    fn dequeue(&mut self) -> Option<Moving> {
         let first = self.rare.first;
         if first != NO_PRIORITY && self.waits & (1 << first) != 0 {
             return self.take(first);
@@ -408,7 +416,8 @@ impl QueuedPort {
             if !granted {
                 own.deficit += u64::from(own.quantum);
             }
-            let head = u64::from(own.queue.front().expect("an active class has packets").bytes);
+            let head =
+                u64::from(own.queue.front().expect("an active class has packets").carried.header.bytes());
             if head > own.deficit {
                 self.rare.active.pop();
                 self.rare.active.push(class);

@@ -13,9 +13,9 @@ pub(crate) const NEXT_PORT: u32 = u32::MAX;
 const PORTS_BITS: u32 = 12;
 const NODES_BITS: u32 = 8;
 
-/// The sites of a network. A port of a switch is one, if the packets' routes are fixed: no other port knows of it.
-/// Otherwise a node is one: a switch that chooses among its ports, a host with its flows. The addresses of a host are
-/// one site, and so are nodes that are joined by a link without delay.
+/// The sites of a network. A port of a switch is one, if it is known which port a packet enters next when it leaves one, and
+/// no port knows of another. Otherwise a node is one: a switch that chooses among its ports when a packet is there, a host
+/// with its flows. The addresses of a host are one site, and so are nodes that are joined by a link without delay.
 #[derive(Debug, Clone)]
 pub struct Sites {
     count: u32,
@@ -26,7 +26,7 @@ pub struct Sites {
     window: Time,
     /// By port: the site at its far end, or [`NEXT_PORT`].
     pub(crate) far: Vec<u32>,
-    /// By port: the site of its own node.
+    /// By port: its own site.
     pub(crate) own: Vec<u32>,
     /// By host: its site.
     hosts: Vec<u32>,
@@ -53,8 +53,9 @@ impl Sites {
         }
     }
 
-    /// The sites of a network. With `whole_nodes` the ports of a switch are one site, as they must be where it chooses
-    /// among them, or where a port is a queued one.
+    /// The sites of a network. With `whole_nodes` the ports of a switch are one site, as they must be where it does not choose
+    /// by the packet alone ([`Balancing::is_known_ahead`](crate::Balancing::is_known_ahead)), or where ports share a buffer or
+    /// pause each other.
     pub fn new(topology: &Topology, whole_nodes: bool) -> Self {
         let network = &topology.network;
         let (ports, nodes) = (network.ends.len() as u32, network.nodes);
@@ -81,6 +82,8 @@ impl Sites {
             switch => switches + switch - network.hosts,
         };
         let far = |&[_, to]: &[u32; 2]| if is_plain[to as usize] { NEXT_PORT } else { site(to) };
+        let own =
+            |(port, &[from, _]): (u32, &[u32; 2])| if is_plain[from as usize] { port } else { site(from) };
         let between = topology.configs.iter().zip(&network.ends);
         let between = between.filter(|(_, ends)| group[ends[0] as usize] != group[ends[1] as usize]);
         let window = between.map(|(config, _)| config.delay).min().unwrap_or(NEVER);
@@ -98,7 +101,7 @@ impl Sites {
             district_bits,
             window: window.min(u32::MAX.into()),
             far: network.ends.iter().map(far).collect(),
-            own: network.ends.iter().map(|&[from, _]| site(from)).collect(),
+            own: (0..).zip(&network.ends).map(own).collect(),
             hosts: (0..topology.hosts()).map(|host| site(topology.addresses(host).start)).collect(),
             only_hosts: first..first + if are_apart { network.hosts } else { 0 },
             into_host: is_paced.then(|| into_host(topology)),

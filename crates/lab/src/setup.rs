@@ -119,8 +119,10 @@ pub fn fabric<P: Copy>(case: &Case, seed: u64) -> Fabric<P> {
     let PortConfigs { ports, servers, pools, pfc } = configs;
     let telemetry = reads_hops(case);
     let longest = case.bound_schemes.iter().map(|c| c.routing.longest()).max().unwrap_or(0);
-    // A switch chooses among its ports, or several of them share something.
-    let whole_nodes = case.nodes().is_some() || !servers.is_empty();
+    // A switch chooses among its ports when a packet is there, or several of them share something.
+    let chooses =
+        matches!(case.nodes(), Some(Routing::Nodes { balancing, .. }) if !balancing.is_known_ahead());
+    let whole_nodes = chooses || !pools.is_empty() || !pfc.is_empty();
     let sites = Sites::new(&case.setting.fabric, whole_nodes);
     let sites = if case.setting.options.has_cores() { sites.with_bursts() } else { sites };
     let fabric =

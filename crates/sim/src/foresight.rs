@@ -75,7 +75,7 @@ impl Foresight {
             }
             let Some((slot, number)) = slot_of(packet) else { continue };
             let half = &receivings[slot];
-            if half.is_near && half.site == packet.site && packet.time() <= end && fabric.is_whole(packet) {
+            if half.is_near && half.site == packet.site && packet.time() <= end && packet.is_whole() {
                 segments.push((slot as u32, packet.time(), fabric.rank(packet), number));
             }
         }

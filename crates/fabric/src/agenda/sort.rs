@@ -3,8 +3,9 @@
 
 use super::Word;
 
-/// Below this many events, comparing is faster than counting.
-const FEW: usize = 256;
+/// Up to so many events, or with so many places for each, comparing is faster than counting.
+const FEW: usize = 8;
+const SPARSE: usize = 16;
 /// An event that has to go farther is not inserted.
 const FAR: usize = 64;
 /// Sorts the events of a window; it keeps its memory.
@@ -25,30 +26,41 @@ impl Sorter {
     /// Sorts the events of a district by site, then by time. Returns whether several events of a site have one time:
     /// their order is open.
     pub fn by_site(&mut self, words: &mut Vec<Word>) -> bool {
-        let mask = self.counts.len() - 1;
         let key = |word: &Word| u64::from(word.site) << 32 | u64::from(word.offset);
-        self.sort(words, key, |word| word.site as usize & mask)
+        let (first, last) =
+            words.iter().fold((u32::MAX, 0), |(a, b), word| (a.min(word.site), b.max(word.site)));
+        let places = (last.saturating_sub(first) + 1) as usize;
+        let counts = words.len() > FEW && words.len() * SPARSE > places;
+        self.sort(words, key, counts.then_some(places), |word| (word.site - first) as usize)
     }
 
     /// Sorts by time. Returns whether several events have one time.
     pub fn by_time(&mut self, words: &mut Vec<Word>) -> bool {
         let latest = words.iter().map(|word| word.offset).max().unwrap_or(0);
         let shift = (u32::BITS - latest.leading_zeros()).saturating_sub(self.bits);
-        self.sort(words, |word| word.offset.into(), |word| (word.offset >> shift) as usize)
+        let places = self.counts.len();
+        let counts = words.len() * SPARSE > places;
+        self.sort(
+            words,
+            |word| word.offset.into(),
+            counts.then_some(places),
+            |word| (word.offset >> shift) as usize,
+        )
     }
 
-    /// Sorts by `key`, which never falls as `place` grows. Returns whether a key comes twice.
+    /// Sorts by `key`, which never falls as `place` grows, a number below `places`; without `places` by comparing. Returns
+    /// whether a key comes twice.
     #[inline(always)]
     fn sort(
         &mut self,
         words: &mut Vec<Word>,
         key: impl Fn(&Word) -> u64,
+        places: Option<usize>,
         place: impl Fn(&Word) -> usize,
     ) -> bool {
-        if words.len() < FEW {
-            words.sort_unstable_by_key(&key);
-        } else {
-            self.count(words, place);
+        match places {
+            Some(places) => self.count(words, places, place),
+            None => words.sort_unstable_by_key(&key),
         }
         insert(words, &key).unwrap_or_else(|| {
             words.sort_unstable_by_key(&key);
@@ -58,16 +70,17 @@ impl Sorter {
 
     /// Sorts by `place`; events of one place stay in their order.
     #[inline(always)]
-    fn count(&mut self, words: &mut Vec<Word>, place: impl Fn(&Word) -> usize) {
-        self.counts.fill(0);
-        words.iter().for_each(|word| self.counts[place(word)] += 1);
+    fn count(&mut self, words: &mut Vec<Word>, places: usize, place: impl Fn(&Word) -> usize) {
+        let counts = &mut self.counts[..places];
+        counts.fill(0);
+        words.iter().for_each(|word| counts[place(word)] += 1);
         let mut sum = 0;
-        for count in self.counts.iter_mut() {
+        for count in counts.iter_mut() {
             sum += std::mem::replace(count, sum);
         }
         self.scratch.resize(words.len(), Word::default());
         for word in words.iter() {
-            let at = &mut self.counts[place(word)];
+            let at = &mut counts[place(word)];
             self.scratch[*at as usize] = *word;
             *at += 1;
         }

@@ -9,6 +9,7 @@ use std::ops::Range;
 use tresse_units::Time;
 
 use super::{Carried, Event, Word};
+use crate::carried::CarriedHeader;
 
 /// Events in a chunk.
 const CHUNK: usize = 64;
@@ -166,8 +167,8 @@ impl Ring {
         let window = self.number + ahead;
         self.far_window = self.far_window.min(window);
         let time = window * self.width + Time::from(word.offset);
-        let Carried { cursor, header } = word.carried;
-        self.far.push(Reverse((time, [word.site, word.entity, word.id, cursor, header])));
+        let Carried { key, header } = word.carried;
+        self.far.push(Reverse((time, [word.site, word.entity, word.id, key, header.word()])));
     }
 
     /// When the first window with events begins, or what is left of the current one.
@@ -206,9 +207,9 @@ impl Ring {
         self.start = self.number * self.width;
         self.least = 0;
         while self.far_window - self.number <= self.mask as u64 {
-            let Some(Reverse((time, [site, entity, id, cursor, header]))) = self.far.pop() else { break };
+            let Some(Reverse((time, fields))) = self.far.pop() else { break };
             let (ahead, offset) = self.place(time);
-            self.file(ahead, Word { offset, site, entity, id, carried: Carried { cursor, header } });
+            self.file(ahead, word_of(offset, fields));
             self.far_window = self.far.peek().map_or(u64::MAX, |Reverse((time, _))| time / self.width);
         }
     }
@@ -258,6 +259,29 @@ impl Ring {
         self.chain[chunk as usize] = self.free;
         self.free = newest;
         true
+    }
+
+    /// Lets `revise` change all events, given their times: their sites and what they carry.
+    pub fn revise(&mut self, mut revise: impl FnMut(Time, &mut Word)) {
+        let mut words = Vec::new();
+        for ahead in 0..=self.mask as u64 {
+            let window = (self.number + ahead) as usize & self.mask;
+            self.occupied[window / 64] &= !(1 << (window % 64));
+            let last = u32::MAX;
+            let (first, end) = (window * self.districts, (window + 1) * self.districts);
+            let mut taking = Taking { first, end, last };
+            while self.take(&mut taking, &mut words) {}
+            for mut word in words.drain(..) {
+                revise((self.number + ahead) * self.width + Time::from(word.offset), &mut word);
+                self.file(ahead, word);
+            }
+        }
+        for Reverse((time, fields)) in std::mem::take(&mut self.far) {
+            let (ahead, offset) = self.place(time);
+            let mut word = word_of(offset, fields);
+            revise(time, &mut word);
+            self.keep(ahead, word);
+        }
     }
 
     /// The first window after the current one that has events; there is one in the ring.
@@ -319,4 +343,10 @@ impl Ring {
         let far = self.far.iter().map(|&Reverse((time, [_, entity, id, ..]))| Event { time, entity, id });
         near.chain(far)
     }
+}
+
+/// An event that has lain beyond the ring.
+fn word_of(offset: u32, [site, entity, id, key, header]: [u32; 5]) -> Word {
+    let carried = Carried { key, header: CarriedHeader::from_word(header) };
+    Word { offset, site, entity, id, carried }
 }

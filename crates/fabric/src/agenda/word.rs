@@ -14,8 +14,7 @@ pub(super) struct Word {
     pub carried: Carried,
 }
 
-/// The order at one time: departures and arrivals, timers, the end of the window, timers that come last; then by rank, then
-/// by id.
+/// The order at one time: departures and arrivals, timers, timers that come last; then by rank, then by id.
 pub(super) type Place = (u8, u64, u32);
 
 /// No event comes later.

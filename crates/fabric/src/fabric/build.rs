@@ -72,6 +72,7 @@ impl<P: Copy> Fabric<P> {
     #[must_use]
     pub fn with_forwarding(mut self, network: Network, balancing: Balancing, seed: u64) -> Self {
         assert_eq!(network.ends.len(), self.ports.len(), "a network has two ends for each port");
+        assert!(self.sites.ports == 0 || balancing.is_known_ahead(), "a switch that chooses is one site");
         let rates = self.ports.iter().map(|p| p.config().rate).collect();
         let forwarding = Forwarding::new(network, rates, balancing, seed);
         self.next_update = forwarding.period().unwrap_or(NEVER);
@@ -91,6 +92,7 @@ impl<P: Copy> Fabric<P> {
         queued_ports: &[(u32, QueuedPortConfig)],
         pools: &[PoolConfig],
     ) -> Self {
+        assert!(self.sites.ports == 0 || pools.is_empty(), "ports that share a buffer are of one site");
         self.pools = pools.iter().map(|&p| Pool::new(p)).collect();
         if !queued_ports.is_empty() {
             self.queued_of = vec![NOT_QUEUED; self.ports.len()];

@@ -77,7 +77,7 @@ impl<P: Copy> Fabric<P> {
             let mut held = BTreeMap::new();
             for packet in queued.paused()? {
                 if let Some(ingress) = pfc.ingress(port, packet) {
-                    *held.entry(ingress).or_default() += u64::from(packet.bytes);
+                    *held.entry(ingress).or_default() += u64::from(packet.carried.header.bytes());
                 }
             }
             Some(Waits { port, since, held })

@@ -1,42 +1,27 @@
-//! Departures without events.
+//! Departures that are carried out later.
 //!
 //! The departure of a packet from a queued port decides only which of the packets that wait there is next. Nobody can
 //! tell when that is decided, as long as it is before another packet enters the port, before anyone looks, and before
-//! the window ends: the next packet is at the far end in a later one. So all departures of a window are carried out
-//! when it ends or another packet comes, and a hop through a queue takes one event instead of two.
+//! the window ends: the next packet is at the far end in a later one. So the departures of a window are carried out
+//! when another packet comes or the port's site has been gone through, while the port lies in the cache. If packets wait
+//! then, an event brings the port back in the window of its next departure.
 
 use tresse_units::Time;
 
 use super::{Fabric, NOT_QUEUED};
-use crate::agenda::{Event, WINDOW_END};
 use crate::balance::Balancing;
-use crate::prefetch::prefetch_line;
 use crate::queued_port::QueuedPort;
-
-/// Whether the ports in which packets wait are looked after when this window or a later one ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Sweep {
-    /// No packet waits.
-    #[default]
-    None,
-    /// When all sites of this window have been gone through.
-    Due,
-    /// An event does it.
-    Scheduled,
-}
 
 /// The ports whose departures are late.
 #[derive(Debug, Default)]
 pub(super) struct Late {
-    /// A bit for each port: packets wait in it. Empty if no departures are late.
-    waiting: Vec<u64>,
-    sweep: Sweep,
-    /// The ports of a sweep; empty between two, to keep its memory.
-    swept: Vec<u32>,
+    /// A bit for each port: it is among those of `here`, or an event will bring it back. Empty if no departures are late.
+    noted: Vec<u64>,
+    /// Ports of the site that is being gone through: departures are to be carried out when that is done.
+    here: Vec<u32>,
+    /// That site.
+    site: u32,
 }
-
-/// How many ports ahead a sweep fetches the packets that wait in one; and the port as many ports before that.
-const FETCHED: usize = 4;
 
 impl<P: Copy> Fabric<P> {
     /// Carries out departures from queued ports later, if nothing but the port depends on them. To be called when the
@@ -49,16 +34,16 @@ impl<P: Copy> Fabric<P> {
             return self;
         }
         self.queued_ports.iter_mut().for_each(QueuedPort::delay_departures);
-        self.late.waiting = vec![0; self.ports.len().div_ceil(64)];
+        self.late.noted = vec![0; self.ports.len().div_ceil(64)];
         self
     }
 
     /// Carries out all departures until now.
     pub fn settle(&mut self) {
-        for word in 0..self.late.waiting.len() {
-            let mut bits = self.late.waiting[word];
+        for word in 0..self.late.noted.len() {
+            let mut bits = self.late.noted[word];
             while bits != 0 {
-                self.catch_up((64 * word) as u32 + bits.trailing_zeros());
+                self.catch_up((64 * word) as u32 + bits.trailing_zeros(), self.now);
                 bits &= bits - 1;
             }
         }
@@ -67,88 +52,85 @@ impl<P: Copy> Fabric<P> {
     /// A packet waits in a port whose departures are late.
     #[inline]
     pub(super) fn note_late(&mut self, port: u32) {
-        self.late.waiting[port as usize / 64] |= 1 << (port % 64);
-        if self.late.sweep == Sweep::None {
-            self.late.sweep = Sweep::Due;
-            // Site by site, it is done when all sites of the window have been gone through.
-            if !self.agenda.is_open_by_sites() {
-                self.schedule_sweep(self.now);
-            }
-        }
-    }
-
-    fn schedule_sweep(&mut self, time: Time) {
-        let event = Event { time: self.agenda.window_end(time), entity: WINDOW_END, id: 0 };
-        self.agenda.push(event, self.sites.count());
-        self.late.sweep = Sweep::Scheduled;
-    }
-
-    /// All sites of a window have been gone through, up to `until`.
-    #[inline]
-    pub(super) fn end_sites(&mut self, until: Time) {
-        if self.late.sweep != Sweep::Due {
+        let (word, bit) = (&mut self.late.noted[port as usize / 64], 1 << (port % 64));
+        if *word & bit != 0 {
             return;
         }
-        if until == self.agenda.window_end(until) {
-            self.latest = until;
-            self.now = until;
-            self.sweep();
+        *word |= bit;
+        if self.agenda.is_open_by_sites() {
+            self.keep_here(port);
         } else {
-            self.schedule_sweep(until);
+            self.bring_back(port);
         }
     }
 
-    /// A window ends in which packets have waited in ports whose departures are late: carries them out until now. One
-    /// pass over all ports, which lie one after the other, takes less time than an event for each of them.
-    #[inline(never)]
-    pub(super) fn sweep(&mut self) {
-        let mut ports = std::mem::take(&mut self.late.swept);
-        for (number, word) in self.late.waiting.iter_mut().enumerate() {
-            let mut bits = std::mem::take(word);
-            while bits != 0 {
-                ports.push((64 * number) as u32 + bits.trailing_zeros());
-                bits &= bits - 1;
-            }
-        }
-        self.late.sweep = Sweep::None;
-        for place in 0..ports.len() {
-            if let Some(&port) = ports.get(place + 2 * FETCHED) {
-                self.prefetch_queued_port(port);
-            }
-            if let Some(&port) = ports.get(place + FETCHED) {
-                prefetch_line(self.queued_ports[self.queued_of[port as usize] as usize].first_waiting());
-            }
-            let port = ports[place];
-            self.catch_up(port);
-            if self.queued_ports[self.queued_of[port as usize] as usize].waits_late() {
-                self.late.waiting[port as usize / 64] |= 1 << (port % 64);
-                self.late.sweep = Sweep::Due;
-            }
-        }
-        if self.late.sweep == Sweep::Due {
-            self.schedule_sweep(self.now + 1);
-        }
-        ports.clear();
-        self.late.swept = ports;
+    #[inline]
+    fn keep_here(&mut self, port: u32) {
+        self.late.here.push(port);
+        self.late.site = self.agenda.site();
     }
 
-    /// Carries out the departures from a port until now.
+    /// An event brings the port back at its next departure.
+    #[inline]
+    fn bring_back(&mut self, port: u32) {
+        let time = self.queued_ports[self.queued_of[port as usize] as usize].departure();
+        self.push_departure(port, time);
+    }
+
+    /// An event has brought the port back.
+    #[inline]
+    pub(super) fn come_back(&mut self, port: u32) {
+        if self.agenda.is_open_by_sites() {
+            self.keep_here(port);
+        } else {
+            self.catch_up_until(port, self.now);
+        }
+    }
+
+    /// Whether the site of the last event is another one than that of the ports that are still to be caught up with.
+    #[inline(always)]
+    pub(super) fn has_left_site(&self) -> bool {
+        !self.late.here.is_empty() && self.late.site != self.agenda.site()
+    }
+
+    /// A site has been gone through, as far as the window is open.
     #[inline(never)]
-    pub(super) fn catch_up(&mut self, port: u32) {
+    pub(super) fn leave_site(&mut self) {
+        let until = self.agenda.last();
+        while let Some(port) = self.late.here.pop() {
+            self.catch_up_until(port, until);
+        }
+    }
+
+    /// Carries out the departures from a port until then; if packets still wait, an event brings it back.
+    fn catch_up_until(&mut self, port: u32, until: Time) {
+        self.catch_up(port, until);
+        if self.queued_ports[self.queued_of[port as usize] as usize].waits() {
+            self.bring_back(port);
+        } else {
+            self.late.noted[port as usize / 64] &= !(1 << (port % 64));
+        }
+    }
+
+    /// Carries out the departures from a port until then.
+    #[inline]
+    pub(super) fn catch_up(&mut self, port: u32, until: Time) {
         let place = self.queued_of[port as usize] as usize;
-        while let Some(time) = self.queued_ports[place].overdue(self.now) {
-            if let Some(begun) = self.queued_ports[place].depart(time, None) {
-                self.begin(port, begun, time);
+        while let Some((time, mut packet, arrival)) = self.queued_ports[place].depart_late(until) {
+            if self.queued_ports[place].marks_behind {
+                self.mark_behind(port, place, &mut packet);
             }
+            self.write_hop(port, packet.id, time);
+            self.leave(port, packet, arrival);
         }
     }
 
     /// The same for any port.
     pub(super) fn catch_up_any(&mut self, port: u32) {
         if self.queued_of.get(port as usize).is_some_and(|&place| place != NOT_QUEUED)
-            && !self.late.waiting.is_empty()
+            && !self.late.noted.is_empty()
         {
-            self.catch_up(port);
+            self.catch_up(port, self.now);
         }
     }
 }

@@ -2,31 +2,22 @@
 
 use tresse_units::{BitsPerSecond, Time};
 
-use super::{END, Entry, Fabric, GONE};
+use super::{END, Entry, Fabric};
 use crate::agenda::Event;
+use crate::carried::Moving;
 use crate::entity::ARRIVALS;
 use crate::packet::Ecn;
-use crate::queued_port::{Begun, Packet};
+use crate::port::Port;
+use crate::queued_port::Begun;
 
 impl<P: Copy> Fabric<P> {
     /// A packet enters a queued port, which has this `place` among them. Out of line, as [`Self::depart`] is, so that
     /// hops through plain ports stay as short as they are.
     #[inline(never)]
-    pub(super) fn enter_queued_port(&mut self, number: u32, place: usize, id: u32) -> Entry {
-        let packet = self.packets.get_mut(id);
-        if let Some(time) = self.queued_ports[place].admit_at_once(self.now, id, &packet.header) {
-            self.ports[number as usize].count_bytes(packet.header.bytes.into());
-            self.hops += 1;
-            self.write_hop(number, id, self.now);
-            // The plain port matters only for a cut.
-            let crosses = self.part.is_some() && self.ports[number as usize].crosses();
-            return self.entered(number, id, time, crosses);
+    pub(super) fn enter_queued_port(&mut self, number: u32, place: usize, moving: &mut Moving) -> Entry {
+        if self.queued_ports[place].is_late() {
+            return self.enter_late(number, place, moving);
         }
-        if self.queued_ports[place].overdue(self.now).is_some() {
-            self.catch_up(number);
-        }
-        let packet = self.packets.get_mut(id);
-        let (next, header) = (packet.next, &mut packet.header);
         let (port, queued) = (&mut self.ports[number as usize], &mut self.queued_ports[place]);
         if !queued.is_up() {
             port.count_lost(1);
@@ -43,47 +34,80 @@ impl<P: Copy> Fabric<P> {
                 port.red_signals(length, queued.idle(self.now), queued.pace())
             });
         }
-        let mut packet = Packet { id, bytes: header.bytes, class: queued.class(header) };
-        let mut pool = queued.pool().map(|p| &mut self.pools[p as usize]);
-        let refused = self.pfc.as_mut().is_some_and(|pfc| pfc.refuses(number, &packet));
-        let mut meets = if refused { None } else { queued.meets(self.now, packet, pool.as_deref()) };
-        let trimmed = meets.is_none().then(|| queued.trims(header)).flatten();
-        if let Some(bytes) = trimmed {
-            header.trim(bytes, self.forwarding.as_ref().map_or(next == END, |own| own.leads_to_host(number)));
-            packet = Packet { id, bytes, class: queued.class(header) };
-            meets = queued.meets(self.now, packet, pool.as_deref());
-        }
-        let Some(above) = meets else {
-            port.count_drop();
-            return Entry::Dropped;
-        };
-        if trimmed.is_some() {
-            port.count_trim();
-        } else if (red || above) && !port.signal(&mut header.ecn) {
+        if !self.has_room(number, place, moving, red) {
             return Entry::Dropped;
         }
-        port.count_bytes(packet.bytes.into());
-        self.hops += 1;
-        let [arrival, departure] = queued.admit(self.now, packet, pool.take());
+        let (port, queued) = (&mut self.ports[number as usize], &mut self.queued_ports[place]);
+        let pool = queued.pool().map(|p| &mut self.pools[p as usize]);
+        let [arrival, departure] = queued.admit(self.now, moving, pool);
         if let Some(time) = arrival {
-            let time = if queued.quiet { time } else { port.processed(time, packet.bytes.into()) };
-            let crosses = port.crosses();
+            let bytes = moving.carried.header.bytes().into();
+            let time = if queued.quiet { time } else { port.processed(time, bytes) };
             if queued.marks_behind {
-                self.mark_behind(number, place);
+                self.mark_behind(number, place, moving);
             }
-            self.write_hop(number, id, self.now);
-            self.leave(number, id, time, crosses);
-        } else if queued.waits_late() {
-            self.note_late(number);
+            self.write_hop(number, moving.id, self.now);
+            self.leave(number, *moving, time);
         }
         if let Some(time) = departure {
             self.push_departure(number, time);
         }
-        self.count_in(number, &packet, arrival.is_some());
+        self.count_in(number, moving, arrival.is_some());
         if self.flags.is_some() {
             self.flag_server(number);
         }
         Entry::Settled
+    }
+
+    /// A packet enters a port whose departures are late.
+    #[inline(always)]
+    fn enter_late(&mut self, number: u32, place: usize, moving: &mut Moving) -> Entry {
+        self.catch_up(number, self.now);
+        let (port, queued) = (&mut self.ports[number as usize], &mut self.queued_ports[place]);
+        if let Some(time) = queued.admit_at_once(self.now, moving) {
+            port.count_bytes(moving.carried.header.bytes().into());
+            self.hops += 1;
+            self.write_hop(number, moving.id, self.now);
+            return Entry::Arrives(time);
+        }
+        if !queued.is_up() {
+            port.count_lost(1);
+            return Entry::Dropped;
+        }
+        if !self.has_room(number, place, moving, false) {
+            return Entry::Dropped;
+        }
+        self.queued_ports[place].admit_late(moving);
+        self.note_late(number);
+        Entry::Settled
+    }
+
+    /// Whether a queued port lets a packet in; if so, it counts it. The packet may be trimmed or marked; `red`: RED signals.
+    #[inline(always)]
+    fn has_room(&mut self, number: u32, place: usize, moving: &mut Moving, red: bool) -> bool {
+        let (port, queued) = (&mut self.ports[number as usize], &mut self.queued_ports[place]);
+        let pool = queued.pool().map(|p| &self.pools[p as usize]);
+        let refused = self.pfc.as_mut().is_some_and(|pfc| pfc.refuses(number, moving));
+        let mut meets = if refused { None } else { queued.meets(self.now, moving, pool) };
+        let trimmed = meets.is_none().then(|| queued.trims(moving.carried.header)).flatten();
+        if let Some(bytes) = trimmed {
+            let ends = || self.routes[moving.carried.key as usize - 1] == END;
+            let last_hop = self.forwarding.as_ref().map_or_else(ends, |own| own.leads_to_host(number));
+            moving.carried.header.trim(bytes, last_hop);
+            meets = queued.meets(self.now, moving, pool);
+        }
+        let Some(above) = meets else {
+            port.count_drop();
+            return false;
+        };
+        if trimmed.is_some() {
+            port.count_trim();
+        } else if (red || above) && !signal(port, moving) {
+            return false;
+        }
+        port.count_bytes(moving.carried.header.bytes().into());
+        self.hops += 1;
+        true
     }
 
     /// An event of a queued port: the packet that it transmitted has left, or it receives a pause frame.
@@ -91,6 +115,9 @@ impl<P: Copy> Fabric<P> {
     pub(super) fn depart(&mut self, number: u32, frame: u32) {
         if frame != 0 {
             return self.hear_frame(number, frame);
+        }
+        if self.queued_ports[self.queued_of[number as usize] as usize].is_late() {
+            return self.come_back(number);
         }
         self.count_out(number);
         let queued = &mut self.queued_ports[self.queued_of[number as usize] as usize];
@@ -107,58 +134,47 @@ impl<P: Copy> Fabric<P> {
     /// is younger by the time that the packet has waited. RED then averages the queue that departing packets
     /// leave behind.
     #[inline]
-    fn mark_behind(&mut self, number: u32, place: usize) {
+    pub(super) fn mark_behind(&mut self, number: u32, place: usize, begun: &mut Moving) {
         let queued = &self.queued_ports[place];
         let above = queued.is_above_behind();
         if queued.quiet && !above {
-            return; // without a look at the packet, which has left the cache while it waited
+            return;
         }
         let port = &mut self.ports[number as usize];
         let red = port.averages().is_some_and(|bytes| {
             let length = if bytes { queued.waiting_bytes() } else { queued.waiting() };
             port.red_signals(length, 0, queued.pace())
         });
-        let ecn = &mut self.packets.get_mut(queued.sending().id).header.ecn;
-        if *ecn == Ecn::Ect && (red || above) {
-            port.signal(ecn);
+        if begun.carried.header.ecn() == Ecn::Ect && (red || above) {
+            signal(port, begun);
         }
     }
 
     /// At `now`, which may be over, a packet that has waited in a queued port begins to leave it.
     #[inline(always)]
     pub(super) fn begin(&mut self, number: u32, begun: Begun, now: Time) {
-        let Begun { packet, mut arrival, departure } = begun;
+        let Begun { mut packet, mut arrival, departure } = begun;
         let place = self.queued_of[number as usize] as usize;
         let queued = &self.queued_ports[place];
         let quiet = queued.quiet;
         if queued.marks_behind {
-            self.mark_behind(number, place);
+            self.mark_behind(number, place, &mut packet);
         }
-        let mut crosses = false;
-        // The plain port of a quiet queued port matters only for a cut.
-        if !quiet || self.part.is_some() {
-            let port = &mut self.ports[number as usize];
-            (arrival, crosses) = (port.processed(arrival, packet.bytes.into()), port.crosses());
+        if !quiet {
+            let bytes = packet.carried.header.bytes();
+            arrival = self.ports[number as usize].processed(arrival, bytes.into());
         }
-        self.count_begin(number);
+        self.count_begin(number, &packet);
         self.write_hop(number, packet.id, now);
-        self.leave(number, packet.id, arrival, crosses);
+        self.leave(number, packet, arrival);
         if let Some(time) = departure {
             self.push_departure(number, time);
         }
     }
 
-    fn push_departure(&mut self, number: u32, time: Time) {
-        self.agenda.push(Event { time, entity: number, id: 0 }, self.sites.own[number as usize]);
-    }
-
     #[inline]
-    fn leave(&mut self, port: u32, id: u32, time: Time, crosses: bool) {
-        if crosses {
-            self.hand_over(port, id, time);
-        } else {
-            self.push_arrival(port, id, time);
-        }
+    pub(super) fn push_departure(&mut self, number: u32, time: Time) {
+        self.agenda.push(Event { time, entity: number, id: 0 }, self.sites.own[number as usize]);
     }
 
     /// The rate of a queued port changes now. The packet in transmission continues at the old one.
@@ -191,24 +207,32 @@ impl<P: Copy> Fabric<P> {
         }
         if up {
             queued.repair();
+            self.choose_anew();
             return self.repair_flow_control(port);
         }
         let pool = queued.pool().map(|p| &mut self.pools[p as usize]);
-        let spilt = self.spilt.len();
-        queued.fail(pool, &mut self.spilt);
-        self.fail_flow_control(port, spilt);
-        let mut lost = (self.spilt.len() - spilt) as u64;
+        let mut spilt = Vec::new();
+        queued.fail(pool, &mut spilt);
+        let before = self.spilt.len();
+        for packet in &spilt {
+            self.packets.get_mut(packet.id).header.take_over(packet.carried.header);
+            self.spilt.push(packet.id);
+        }
+        self.fail_flow_control(port, before);
         // Links fail so rarely that searching for the packets on the wire is cheaper than keeping track of
         // them.
-        let on_wire = |e: &Event| e.entity == ARRIVALS | port && e.time > self.now;
-        for Event { id, .. } in self.agenda.iter().filter(on_wire) {
-            let next = &mut self.packets.get_mut(id).next;
-            // It may have been lost already, and the link have come back since.
-            lost += u64::from(*next != GONE);
-            *next = GONE;
-        }
+        let (now, mut lost) = (self.now, spilt.len() as u64);
+        self.agenda.revise(|event, site, carried| {
+            if event.entity == ARRIVALS | port && event.time > now {
+                // It may have been lost already, and the link have come back since.
+                lost += u64::from(!carried.header.is_gone());
+                carried.header.set_gone();
+            }
+            site
+        });
         self.ports[port as usize].count_lost(lost);
         self.flag_server(port);
+        self.choose_anew();
     }
 
     /// The nodes recompute their shortest paths over the links that are up.
@@ -218,5 +242,14 @@ impl<P: Copy> Fabric<P> {
             forwarding.reroute();
         }
         self.remember();
+        self.choose_anew();
     }
+}
+
+/// Marks the packet, or drops it: false. See [`Port::signal`].
+fn signal(port: &mut Port, moving: &mut Moving) -> bool {
+    let mut ecn = moving.carried.header.ecn();
+    let stays = port.signal(&mut ecn);
+    moving.carried.header.set_ecn(ecn);
+    stays
 }

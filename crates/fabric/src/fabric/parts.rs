@@ -85,19 +85,19 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// A packet has left `port` and will arrive at `time`, here or in another part.
+    /// A packet has left `port` and will arrive at `time`: whether in another part, which gets it.
     #[inline(never)]
-    pub(super) fn hand_over(&mut self, port: u32, id: u32, time: Time) {
+    pub(super) fn hand_over(&mut self, port: u32, id: u32, time: Time) -> bool {
         let part = self.part.as_mut().expect("a port of a part");
         let next = self.packets.get(id).next;
         let to =
             if next <= LAST_PORT { part.cut.owners[next as usize] } else { part.cut.lands[port as usize] };
-        if usize::from(to) == part.own {
-            self.push_arrival(port, id, time);
-        } else {
+        let crosses = usize::from(to) != part.own;
+        if crosses {
             let packet = self.packets.remove(id);
             part.out[usize::from(to)].crossings.push(Crossing { time, port, packet });
         }
+        crosses
     }
 
     /// Hands a pause frame over if its port is in another part.

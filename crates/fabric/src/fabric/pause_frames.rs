@@ -5,7 +5,7 @@ use tresse_units::Time;
 use super::Fabric;
 use super::pfc::PAUSE_FRAME;
 use crate::agenda::Event;
-use crate::queued_port::Packet;
+use crate::carried::{Carried, Moving};
 
 /// In place of a packet, in an event of a queued port: it is paused, or may continue. A departure has 0
 /// there, so at one instant a port's packet leaves before a pause takes effect.
@@ -84,9 +84,9 @@ impl<P: Copy> Fabric<P> {
         let queued = &mut self.queued_ports[self.queued_of[port as usize] as usize];
         queued.end_pause();
         let of = |&id: &u32| {
-            let header = &self.packets.get(id).header;
-            let packet = Packet { id, bytes: header.bytes, class: queued.class(header) };
-            Some((pfc.ingress(port, &packet)?, packet.bytes.into()))
+            let header = self.packets.get(id).header.carried();
+            let packet = Moving { id, carried: Carried { key: 0, header } };
+            Some((pfc.ingress(port, &packet)?, header.bytes().into()))
         };
         let gone: Vec<(u32, u32)> = self.spilt[spilt..].iter().filter_map(of).collect();
         for (ingress, bytes) in gone {

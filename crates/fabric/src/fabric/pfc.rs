@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tresse_units::{BitsPerSecond, NEVER, SECOND, Time};
 
 use super::Fabric;
-use crate::queued_port::Packet;
+use crate::carried::Moving;
 
 /// The size of a pause frame on the wire, bytes: the shortest possible frame.
 pub const PAUSE_FRAME: u32 = 64;
@@ -147,26 +147,26 @@ impl Pfc {
     }
 
     /// The link over which a packet that enters `port` came, if its switch counts it.
-    pub fn ingress(&self, port: u32, packet: &Packet) -> Option<u32> {
+    pub fn ingress(&self, port: u32, packet: &Moving) -> Option<u32> {
         // The last class is never paused.
-        (self.ports[port as usize].counts && packet.class == 0)
+        (self.ports[port as usize].counts && packet.carried.header.service() == 0)
             .then(|| self.came.get(packet.id as usize).copied())
             .flatten()
     }
 
     /// Whether the headroom is used up for a packet that enters `port`: it is counted then.
-    pub fn refuses(&mut self, port: u32, packet: &Packet) -> bool {
+    pub fn refuses(&mut self, port: u32, packet: &Moving) -> bool {
         let Some(ingress) = self.ingress(port, packet) else { return false };
         let link = &self.links[ingress as usize];
-        let refuses = link.held + u64::from(packet.bytes) > link.room;
+        let refuses = link.held + u64::from(packet.carried.header.bytes()) > link.room;
         self.ports[port as usize].counters.overflows += u64::from(refuses);
         refuses
     }
 
     /// A packet begins to leave `port`.
-    fn begin(&mut self, port: u32, packet: &Packet) {
+    fn begin(&mut self, port: u32, packet: &Moving) {
         self.ports[port as usize].sending =
-            self.ingress(port, packet).map(|from| (from, packet.bytes.into()));
+            self.ingress(port, packet).map(|from| (from, packet.carried.header.bytes().into()));
         self.place(packet.id, port);
     }
 
@@ -188,6 +188,7 @@ impl<P: Copy> Fabric<P> {
     /// If one of them is not, or is in a shared buffer, or XON is above XOFF.
     #[must_use]
     pub fn with_pfc(mut self, configs: &[PfcConfig]) -> Self {
+        assert!(self.sites.ports == 0, "ports that pause each other are of one site");
         for port in configs.iter().flat_map(|config| [config.port, config.twin]) {
             let queued = self.ports[port as usize].queued().expect("flow control needs queued ports");
             self.queued_ports[queued].obey();
@@ -210,7 +211,7 @@ impl<P: Copy> Fabric<P> {
     }
 
     /// A queued port has let a packet in, which is in transmission at once if it has `begun`.
-    pub(super) fn count_in(&mut self, port: u32, packet: &Packet, begun: bool) {
+    pub(super) fn count_in(&mut self, port: u32, packet: &Moving, begun: bool) {
         let Some(pfc) = &mut self.pfc else { return };
         let ingress = pfc.ingress(port, packet);
         if begun {
@@ -218,7 +219,7 @@ impl<P: Copy> Fabric<P> {
         }
         let Some(ingress) = ingress else { return };
         let link = &mut pfc.links[ingress as usize];
-        link.held += u64::from(packet.bytes);
+        link.held += u64::from(packet.carried.header.bytes());
         if link.held > link.xoff && !link.stopped {
             self.send_frame(ingress, true);
         }
@@ -233,10 +234,10 @@ impl<P: Copy> Fabric<P> {
     }
 
     /// A packet begins to leave a queued port in which it has waited.
-    pub(super) fn count_begin(&mut self, port: u32) {
-        let Some(pfc) = &mut self.pfc else { return };
-        let queued = &self.queued_ports[self.queued_of[port as usize] as usize];
-        pfc.begin(port, queued.sending());
+    pub(super) fn count_begin(&mut self, port: u32, packet: &Moving) {
+        if let Some(pfc) = &mut self.pfc {
+            pfc.begin(port, packet);
+        }
     }
 
     /// The switch at the far end of `ingress` no longer holds these bytes, which came from there.

@@ -2,9 +2,9 @@
 
 use tresse_units::Time;
 
-use super::{Arrival, Fabric, GONE, Kind, LAST_PORT};
-use crate::agenda::{Carried, Event, TIMERS, Timer};
-use crate::packet::CarriedHeader;
+use super::{Arrival, Fabric, Kind};
+use crate::agenda::{Event, TIMERS, Timer};
+use crate::carried::CarriedHeader;
 use crate::prefetch::{Ends, prefetch};
 
 /// What happens in a window.
@@ -20,6 +20,7 @@ pub enum Happening<P> {
 #[derive(Debug, Clone, Copy)]
 pub struct Delivery {
     event: Event,
+    header: CarriedHeader,
     /// The site of the host.
     pub site: u32,
 }
@@ -28,6 +29,12 @@ impl Delivery {
     /// When it arrives.
     pub fn time(&self) -> Time {
         self.event.time
+    }
+
+    /// Whether it is delivered whole: it is not trimmed, and its link has not failed.
+    #[inline]
+    pub fn is_whole(&self) -> bool {
+        !self.header.is_trimmed() && !self.header.is_gone()
     }
 }
 
@@ -86,17 +93,15 @@ impl<P: Copy> Fabric<P> {
         self.agenda.come_near(time);
     }
 
-    /// The packets that arrive at hosts in what is left of the window of `time`, in no order; where all routes are fixed and all
-    /// ports plain, only those whose route ends there.
+    /// The packets that arrive in what is left of the window of `time` at hosts where their routes end, in no order.
     ///
     /// # Panics
     /// Unless [`Self::knows_deliveries`], or if the window is far ahead ([`Self::is_far`]).
     pub fn deliveries(&self, time: Time) -> impl Iterator<Item = Delivery> {
         assert!(self.knows_deliveries(), "what arrives at hosts is known");
         let arrivals = self.agenda.arrivals(time, self.sites.only_hosts()).expect("a window that comes soon");
-        let is_fixed = self.kind == Kind::Fixed;
-        let ends = move |carried: Carried| !is_fixed || CarriedHeader(carried.header).is_at_end();
-        arrivals.filter_map(move |(site, event, carried)| ends(carried).then_some(Delivery { event, site }))
+        let ends = arrivals.filter(|(.., carried)| carried.header.is_at_end());
+        ends.map(|(site, event, carried)| Delivery { event, header: carried.header, site })
     }
 
     /// Fetches the packet into the cache.
@@ -109,17 +114,6 @@ impl<P: Copy> Fabric<P> {
     #[inline]
     pub fn payload(&self, delivery: &Delivery) -> &P {
         &self.packets.get(delivery.event.id).payload
-    }
-
-    /// Whether it will be delivered whole at the end of its route: it is not trimmed, its link has not failed, and it does not
-    /// pass through the host on a fixed route.
-    #[inline]
-    pub fn is_whole(&self, delivery: &Delivery) -> bool {
-        if self.kind == Kind::Fixed {
-            return true;
-        }
-        let packet = self.packets.get(delivery.event.id);
-        packet.next > LAST_PORT && packet.next != GONE && packet.header.trimmed().is_none()
     }
 
     /// Its rank among the packets of its instant.
@@ -152,19 +146,22 @@ impl<P: Copy> Fabric<P> {
     pub fn next_of_site(&mut self, ends: &impl Ends<P>) -> Option<Happening<P>> {
         match self.kind {
             Kind::Fixed => self.next_of_site_with::<{ Kind::FIXED }>(|own| own.prefetch_fixed(ends)),
-            Kind::Plain => self.next_of_site_with::<{ Kind::PLAIN }>(|own| own.prefetch(ends)),
+            Kind::Plain => self.next_of_site_with::<{ Kind::PLAIN }>(|own| own.prefetch::<false>(ends)),
             Kind::Queued => self.next_of_site_queued(ends),
         }
     }
 
     #[inline(never)]
     fn next_of_site_queued(&mut self, ends: &impl Ends<P>) -> Option<Happening<P>> {
-        self.next_of_site_with::<{ Kind::QUEUED }>(|own| own.prefetch_queued(ends))
+        self.next_of_site_with::<{ Kind::QUEUED }>(|own| own.prefetch::<true>(ends))
     }
 
     #[inline(always)]
     fn next_of_site_with<const KIND: u8>(&mut self, prefetch: impl Fn(&mut Self)) -> Option<Happening<P>> {
         while let Some((event, carried)) = self.agenda.next_carried() {
+            if KIND == Kind::QUEUED && self.has_left_site() {
+                self.leave_site();
+            }
             self.now = event.time;
             self.latest = self.latest.max(event.time);
             prefetch(self);
@@ -176,7 +173,7 @@ impl<P: Copy> Fabric<P> {
                 return Some(Happening::Arrival(arrival));
             }
         }
-        self.end_sites(self.agenda.last());
+        self.leave_site();
         self.now = self.latest;
         None
     }

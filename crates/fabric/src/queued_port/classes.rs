@@ -3,13 +3,15 @@
 use std::collections::VecDeque;
 
 use super::config::{ClassConfig, ClassMark};
+use crate::carried::Moving;
 use crate::threshold::Threshold;
 
 /// A class of a port: one cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Class {
-    pub queue: VecDeque<Packet>,
+    /// Its packets. What their departure needs is here, so that it does not touch the packets themselves.
+    pub queue: VecDeque<Moving>,
     /// The bytes of its packets.
     pub bytes: u64,
     pub limit: Threshold,
@@ -21,16 +23,6 @@ pub struct Class {
 }
 
 const _: () = assert!(size_of::<Class>() == 64, "one cache line");
-
-/// A packet that waits or is in transmission. What a departure needs is here, so that it does not touch the packet
-/// itself.
-#[derive(Debug, Clone, Copy)]
-pub struct Packet {
-    pub id: u32,
-    pub bytes: u16,
-    /// Its class's place.
-    pub class: u8,
-}
 
 /// Up to eight classes in order: a byte each, the first lowest.
 #[derive(Debug, Clone, Copy, Default)]
@@ -67,17 +59,17 @@ impl Class {
     }
 
     /// Adds a packet at the end.
-    #[inline]
-    pub fn push(&mut self, packet: Packet) {
+    #[inline(always)]
+    pub fn push(&mut self, packet: Moving) {
         self.queue.push_back(packet);
-        self.bytes += u64::from(packet.bytes);
+        self.bytes += u64::from(packet.carried.header.bytes());
     }
 
     /// The packet that waits at the head.
-    #[inline]
-    pub fn take(&mut self) -> Option<Packet> {
+    #[inline(always)]
+    pub fn take(&mut self) -> Option<Moving> {
         let packet = self.queue.pop_front()?;
-        self.bytes -= u64::from(packet.bytes);
+        self.bytes -= u64::from(packet.carried.header.bytes());
         Some(packet)
     }
 }

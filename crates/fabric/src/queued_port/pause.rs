@@ -2,7 +2,8 @@
 
 use tresse_units::Time;
 
-use super::{Begun, Departures, Discipline, NO_POOL, Packet, QueuedPort};
+use super::{Begun, Departures, Discipline, NO_POOL, QueuedPort};
+use crate::carried::Moving;
 
 impl QueuedPort {
     /// Puts it under flow control.
@@ -35,13 +36,8 @@ impl QueuedPort {
     }
 
     /// The packets of the class that is paused, if it is.
-    pub fn paused(&self) -> Option<impl Iterator<Item = &Packet>> {
+    pub fn paused(&self) -> Option<impl Iterator<Item = &Moving>> {
         self.paused.then(|| self.two[0].queue.iter())
-    }
-
-    /// The packet that is, or was last, in transmission.
-    pub fn sending(&self) -> &Packet {
-        &self.sending
     }
 
     /// When the packet in transmission will have left.
@@ -56,7 +52,7 @@ impl QueuedPort {
 
     /// Whether a packet has to wait though nothing is being sent.
     #[inline]
-    pub(super) fn holds(&self, packet: Packet) -> bool {
-        self.paused && packet.class == 0
+    pub(super) fn holds(&self, packet: &Moving) -> bool {
+        self.paused && self.class(packet) == 0
     }
 }

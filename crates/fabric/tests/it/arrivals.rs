@@ -46,7 +46,7 @@ fn arrivals_at_hosts_are_foretold() {
             break;
         }
         let end = fabric.turn_end(next);
-        let whole = fabric.deliveries(next).filter(|packet| fabric.is_whole(packet));
+        let whole = fabric.deliveries(next).filter(|packet| packet.is_whole());
         let foretold = whole.map(|packet| (packet.time(), *fabric.payload(&packet)));
         let mut foretold: Vec<(u64, u32)> = foretold.collect();
         let mut delivered = Vec::new();

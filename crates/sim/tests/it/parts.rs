@@ -155,7 +155,8 @@ impl Scenario {
     fn fabric(&self, by_sites: bool) -> Fabric<Wire> {
         let ports = self.topology.ports(self.seed);
         let fabric = Fabric::new(&ports, 6, self.seed);
-        let whole_nodes = matches!(self.routes, Routes::Nodes(_)) || self.ports != Ports::Plain;
+        let chooses = matches!(self.routes, Routes::Nodes(balancing) if !balancing.is_known_ahead());
+        let whole_nodes = chooses || self.ports == Ports::Pause;
         let sites = Sites::new(&self.topology, whole_nodes);
         assert!(sites.are_several(), "links with delays");
         let fabric = if by_sites { fabric.with_sites(Arc::new(sites)) } else { fabric };
