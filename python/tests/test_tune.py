@@ -99,14 +99,14 @@ def test_a_screened_search_answers_by_packets(tmp_path: Path) -> None:
 def test_what_rounds_refuse_is_searched_by_packets(tmp_path: Path) -> None:
     plan = {
         **PLAN,
-        "set": {"fabric.host_queue": "fq"},
+        "set": {"fabric.host_processing": "1us"},
         "budget": {"trials": 4, "seeds": 1, "fresh": 2, "screen": "rounds"},
     }
     found = tune(plan, out=tmp_path / "r", progress=False)
     assert all("fidelity" not in line["set"] for line in lines(tmp_path / "r"))
     assert {own.fidelity for own in found.trials} == {"packets"}
     said = str(found)
-    assert "not screened: 4 trials, because rounds cannot simulate a queue for each subflow" in said, said
+    assert "not screened: 4 trials, because rounds cannot simulate `host_processing`" in said, said
     assert "screened by rounds" not in said
 
 

@@ -144,7 +144,7 @@ fn follow(page: &str, name: &str) {
     }
     assert!(
         wrong.is_empty(),
-        "{}\n\nhint: {UPDATE}=1 cargo test -p tresse --test it tutorial writes the numbers that have \
+        "{}\n\nhint: {UPDATE}=1 cargo test -p tresse --test long tutorial writes the numbers that have \
          changed; other words are yours to write",
         wrong.join("\n\n")
     );
