@@ -133,8 +133,8 @@ fn follow(page: &str, name: &str) {
                 let at = shown.iter().position(|line| !printed.iter().any(|p| line_matches(line, p)));
                 let at = first + 1 + at.unwrap_or(0);
                 wrong.push(format!("{page}:{at}: {}\nprints\n{}", run.script, printed.join("\n")));
-                for (line, shown) in lines[*first..].iter_mut().zip(shown) {
-                    *line = renewed(shown, &printed);
+                for (place, line) in lines[*first..].iter_mut().take(shown.len()).enumerate() {
+                    *line = renewed(shown, place, &printed);
                 }
             }
         }
@@ -211,11 +211,17 @@ fn without_times(line: &str) -> String {
 }
 
 /// The printed line that differs from the shown one in its numbers only, or the shown one.
-fn renewed(shown: &str, printed: &[String]) -> String {
-    let mut alike = printed.iter().filter(|line| without_numbers(line) == without_numbers(shown));
-    match (printed.iter().any(|line| line_matches(shown, line)), alike.next(), alike.next()) {
-        (false, Some(line), None) => line.clone(),
-        _ => shown.to_owned(),
+fn renewed(shown: &[String], place: usize, printed: &[String]) -> String {
+    let line = &shown[place];
+    let is_alike = |own: &&String| without_numbers(own) == without_numbers(line);
+    let alike: Vec<&String> = printed.iter().filter(is_alike).collect();
+    let before = shown[..place].iter().filter(is_alike).count();
+    let of_page = shown.iter().filter(is_alike).count();
+    match alike.get(before) {
+        Some(own) if alike.len() == of_page && !printed.iter().any(|own| line_matches(line, own)) => {
+            (*own).clone()
+        }
+        _ => line.clone(),
     }
 }
 
