@@ -413,6 +413,7 @@ mod tests {
         assert!(!page(&own).contains(not_run));
         let mut full = (*own.iter().find(|s| s.runs == FULL).expect("it is kept")).clone();
         full.results.experiments.retain(|own| own.experiment == "xmp/fig6");
+        full.results.experiments.iter_mut().for_each(|own| own.model_version = 2);
         let quick = own[0];
         let text = page(&[quick, &full]);
         assert_eq!(text.matches(not_run).count(), paper.experiments().len() - 1);
