@@ -78,12 +78,12 @@ pub fn play_apart(
     initial_window: u32,
 ) -> io::Result<Result<Vec<Step>, End>> {
     let limit = ALL_SCRIPTS + Duration::from_millis(1) * script.events.len() as u32;
-    let end = try_apart(limit, |_| {
+    let tried = try_apart(limit, |_| {
         refuse_windows();
         play(Arc::clone(&scheme), script, initial_window);
     })?;
-    Ok(match end {
-        Some((_, end)) => Err(end),
+    Ok(match tried.end {
+        Some(end) => Err(end),
         None => Ok(play(scheme, script, initial_window)),
     })
 }

@@ -77,11 +77,8 @@ impl Played {
 
     /// A packet. If it `stays`, it must take the last one's path.
     fn pick(&mut self, stays: bool) -> PlayResult {
-        let has_alive = self.spread.scheme().balancer().raw.alive.is_some();
-        let alive: Vec<bool> = match has_alive {
-            true => (0..self.spread.paths()).map(|path| self.spread.alive_at(self.now, path)).collect(),
-            false => Vec::new(),
-        };
+        // What was alive before is asked of few paths, and only afterwards.
+        let before = self.spread.scheme().balancer().raw.alive.is_some().then(|| self.spread.clone());
         let number = self.picks.len() as u32;
         self.told = self.window;
         let path = self.spread.pick_unbounded(self.now, self.window, number);
@@ -92,8 +89,10 @@ impl Played {
             return Err((Invariant::BelowPaths, message));
         }
         self.look("pick")?;
-        if has_alive && !alive[path as usize] && alive.contains(&true) {
-            let other = alive.iter().position(|&alive| alive).unwrap_or(0);
+        if let Some(before) = before
+            && !before.alive_at(self.now, path)
+            && let Some(other) = (0..before.paths()).find(|&other| before.alive_at(self.now, other))
+        {
             let message =
                 format!("packet {} takes path {path}, which is not alive; path {other} is", number + 1);
             return Err((Invariant::OnlyAlive, message));

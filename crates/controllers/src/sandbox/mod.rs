@@ -14,7 +14,7 @@ mod shared;
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once};
 use std::time::Duration;
 use std::{mem, panic, ptr};
@@ -179,23 +179,63 @@ pub fn refuse_path(address: usize, path: u32) {
 /// CPU time for one of the many steps of a test.
 pub const ALL_SCRIPTS: Duration = Duration::from_secs(2);
 
-/// Runs `work` in a child process; its effects are not visible here. `work` says which step it begins, and has
-/// `limit` of CPU time for each. If a hook ended it, returns the step and the end.
+/// What a child has done of the steps of a test.
+#[derive(Default)]
+struct Done {
+    begun: AtomicUsize,
+    passed: AtomicUsize,
+    work: AtomicU64,
+}
+
+// SAFETY: atomic numbers.
+unsafe impl Shareable for Done {}
+
+/// The steps of a test in a child process.
+pub struct Steps<'a> {
+    done: &'a Done,
+    limit: Duration,
+}
+
+impl Steps<'_> {
+    /// The next step begins, with its own time.
+    pub fn begin(&self) {
+        self.done.begun.fetch_add(1, Ordering::Relaxed);
+        arm(self.limit);
+    }
+
+    /// It has been passed, after so much work.
+    pub fn pass(&self, work: u64) {
+        self.done.passed.fetch_add(1, Ordering::Relaxed);
+        self.done.work.fetch_add(work, Ordering::Relaxed);
+    }
+}
+
+/// How a test in a child process went.
+pub struct Tried {
+    /// Steps that were begun.
+    pub begun: usize,
+    /// Those that were passed.
+    pub passed: usize,
+    /// The work that these were.
+    pub work: u64,
+    /// How a hook ended it, if one did.
+    pub end: Option<End>,
+}
+
+/// Runs `work` in a child process; its effects are not visible here. It has `limit` of CPU time for each of its steps.
 ///
 /// # Errors
 /// If no process can be made.
-pub fn try_apart(limit: Duration, work: impl Fn(&dyn Fn(usize))) -> io::Result<Option<(usize, End)>> {
-    let child = Apart::start(AtomicUsize::new(0), |step, _| {
-        let begin = |k: usize| {
-            step.store(k, Ordering::Relaxed);
-            arm(limit);
-        };
-        begin(0);
-        work(&begin);
+pub fn try_apart(limit: Duration, work: impl Fn(&Steps)) -> io::Result<Tried> {
+    let child = Apart::start(Done::default(), |done, _| {
+        arm(limit);
+        work(&Steps { done, limit });
     })?;
     io::copy(&mut child.output()?, &mut io::sink())?;
-    let step = child.shared().load(Ordering::Relaxed);
-    Ok(child.end()?.map(|end| (step, end)))
+    let done = child.shared();
+    let [begun, passed] = [&done.begun, &done.passed].map(|count| count.load(Ordering::Relaxed));
+    let work = done.work.load(Ordering::Relaxed);
+    Ok(Tried { begun, passed, work, end: child.end()? })
 }
 
 /// SIGPROF, after `limit` of CPU time.
