@@ -33,9 +33,12 @@ impl Bell {
             return;
         }
         let mut guard = self.mutex.lock().unwrap_or_else(PoisonError::into_inner);
-        // Either this is seen by who rings, or what was stored before is seen here.
-        self.sleeps.store(true, Ordering::SeqCst);
-        while !is_ready() {
+        loop {
+            // Either this is seen by who rings, or what was stored before is seen here.
+            self.sleeps.store(true, Ordering::SeqCst);
+            if is_ready() {
+                break;
+            }
             guard = self.rings.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
         self.sleeps.store(false, Ordering::SeqCst);
@@ -43,7 +46,7 @@ impl Bell {
 
     /// Wakes who sleeps.
     pub fn ring(&self) {
-        if self.sleeps.load(Ordering::SeqCst) {
+        if self.sleeps.load(Ordering::SeqCst) && self.sleeps.swap(false, Ordering::SeqCst) {
             // Not between a check and the sleep after it.
             drop(self.mutex.lock().unwrap_or_else(PoisonError::into_inner));
             self.rings.notify_one();
