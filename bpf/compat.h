@@ -39,6 +39,13 @@ enum {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_RINGBUF = 27,
+};
+
+enum {
+	BPF_F_NO_PREALLOC = 1,
+	BPF_NOEXIST = 1,
 };
 
 /* The iterator of bpf_for and of FOR_EACH_SUBFLOW. */
@@ -58,6 +65,33 @@ struct __sk_buff {
 
 struct bpf_spin_lock {
 	__u32 val;
+};
+
+struct bpf_timer {
+	__u64 opaque[2];
+} __attribute__((aligned(8)));
+
+/* The context of a sockops program: a stable interface with fixed offsets, up to the last member used. */
+struct bpf_sock_ops {
+	__u32 op, args[4];
+	__u32 family, remote_ip4, local_ip4, remote_ip6[4], local_ip6[4], remote_port, local_port;
+	__u32 is_fullsock, snd_cwnd, srtt_us, bpf_sock_ops_cb_flags, state;
+	__u32 rtt_min, snd_ssthresh, rcv_nxt, snd_nxt, snd_una, mss_cache, ecn_flags;
+	__u32 rate_delivered, rate_interval_us, packets_out, retrans_out, total_retrans, segs_in;
+	__u32 data_segs_in, segs_out, data_segs_out, lost_out, sacked_out, sk_txhash;
+	__u64 bytes_received, bytes_acked;
+	struct bpf_sock *sk;
+};
+
+enum {
+	BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB = 4,
+	BPF_SOCK_OPS_STATE_CB = 10,
+	BPF_SOCK_OPS_RTT_CB = 12,
+};
+
+enum {
+	BPF_SOCK_OPS_STATE_CB_FLAG = 1 << 2,
+	BPF_SOCK_OPS_RTT_CB_FLAG = 1 << 3,
 };
 
 #include <bpf/bpf_helpers.h>
@@ -81,6 +115,9 @@ struct sock_common {
 	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
 	__be16 skc_dport;
 	__u16 skc_num;
+	struct {
+		__s64 counter;
+	} skc_cookie;
 };
 
 struct sock {
@@ -120,7 +157,7 @@ struct tcp_sock {
 	__u32 delivered, delivered_ce;
 	__u32 tlp_high_seq;
 	__u32 mss_cache;
-	__u64 tcp_mstamp;
+	__u64 tcp_mstamp, delivered_mstamp;
 	__u8 is_cwnd_limited: 1, tlp_retrans: 1;
 	__u8 ecn_flags;
 	_Bool is_mptcp;
@@ -177,6 +214,7 @@ _Static_assert(__builtin_offsetof(struct tcp_congestion_ops, flags) == 64 &&
 /* Constants of the kernel that are not in its type information. */
 #define AF_INET6 10
 #define TCP_ESTABLISHED 1
+#define TCP_CLOSE 7
 #define TCP_CLOSE_WAIT 8
 #define TCP_LISTEN 10
 #define CA_ACK_ECE 4		/* in_ack_event: the ACK carries an ECN echo */

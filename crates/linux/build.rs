@@ -109,7 +109,7 @@ fn main() {
         ));
     }
     line("];".to_owned());
-    for name in ["status", "mark"] {
+    for name in ["status", "mark", "silence"] {
         let object = build.object(name, None);
         line(format!("pub(crate) static {}: &[u8] = include_bytes!({object:?});", name.to_uppercase()));
     }

@@ -27,6 +27,7 @@ mod netlink;
 mod netns;
 mod object;
 pub mod path_manager;
+mod silence;
 mod sock_diag;
 mod sockets;
 pub mod status;

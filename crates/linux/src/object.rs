@@ -25,7 +25,7 @@ mod embedded {
     use super::BuiltIn;
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 }
-pub(crate) use embedded::{MARK, STATUS};
+pub(crate) use embedded::{MARK, SILENCE, STATUS};
 
 /// Which program wraps the controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use tresse_units::{NEVER, Time};
 
 use crate::Memory;
+use crate::opn::Silence;
 
 /// Where a connection starts, for [`ConfiguredManager::open`](crate::ConfiguredManager::open).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,9 +132,10 @@ pub trait PathManager: Debug + Send {
         None
     }
 
-    /// Whether it may take new data off a subflow because of its path (OPN's traffic shifting).
-    fn shifts(&self) -> bool {
-        false
+    /// How long a subflow may be silent before it takes new data off it because of its path (OPN's traffic shifting);
+    /// `None` if it never does.
+    fn silence(&self) -> Option<Silence> {
+        None
     }
 
     /// The handshake of `subflow` is complete.

@@ -230,8 +230,8 @@ impl PathManager for Opn {
         self.config.tuning.as_ref().map(|_| self.limits)
     }
 
-    fn shifts(&self) -> bool {
-        self.config.shifting.is_some()
+    fn silence(&self) -> Option<Silence> {
+        self.config.shifting.as_ref().map(|shifting| shifting.timer_1)
     }
 
     fn handle_established(&mut self, now: Time, memory: &mut Memory, subflow: usize) {

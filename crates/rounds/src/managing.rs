@@ -87,7 +87,7 @@ impl Rounds {
             }
             Action::SetPriority { subflow, priority } => {
                 if let Some(shifts) = &mut self.mechanisms.path_shifts {
-                    *shifts += u64::from(c.manager.shifts() && priority != Priority::Normal);
+                    *shifts += u64::from(c.manager.silence().is_some() && priority != Priority::Normal);
                 }
                 c.subflows[subflow].takes_data = priority == Priority::Normal;
             }

@@ -226,7 +226,7 @@ impl Rounds {
         self.mechanisms = self.mechanisms
             + Mechanisms {
                 share_moves: None,
-                path_shifts: manager.shifts().then_some(0),
+                path_shifts: manager.silence().is_some().then_some(0),
                 tuned_flows: manager.limits().map(u64::from),
             };
         let wire = f64::from(spec.config.header) + spec.bytes as f64 / packets as f64;

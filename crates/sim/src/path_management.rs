@@ -83,7 +83,7 @@ impl Part {
         self.mechanisms = self.mechanisms
             + Mechanisms {
                 share_moves: None,
-                path_shifts: manager.shifts().then_some(0),
+                path_shifts: manager.silence().is_some().then_some(0),
                 tuned_flows: manager.limits().map(u64::from),
             };
         half.managed.manager = Some((manager, memory));
@@ -131,7 +131,7 @@ impl Part {
                 if let (Some(shifts), Some((manager, _))) =
                     (&mut self.mechanisms.path_shifts, &half.managed.manager)
                 {
-                    *shifts += u64::from(manager.shifts() && priority != Priority::Normal);
+                    *shifts += u64::from(manager.silence().is_some() && priority != Priority::Normal);
                 }
                 half.subflows().set_takes_data(subflow, priority == Priority::Normal);
             }

@@ -163,6 +163,22 @@ fn fixed_opens_n_subflows_on_one_pair_of_addresses_and_ecmp_spreads_them() {
     assert_eq!(net.sender.read_sysctl("mptcp/pm_type"), "0");
 }
 
+/// The kernel's own path manager accepts at most 8 subflows a connection; a daemon at the other host accepts all.
+#[test]
+fn a_daemon_at_both_ends_has_more_than_eight_subflows() {
+    if !ready("a_daemon_at_both_ends_has_more_than_eight_subflows") {
+        return;
+    }
+    for (both, subflows) in [(true, 20), (false, 9)] {
+        let net = Ecmp::new(2, 20);
+        let hosts = [net.sender.name(), net.receiver.name()];
+        let _daemon = Daemon::start(if both { &hosts } else { &hosts[..1] }, &fixed(20), &[]);
+        let flow = net.connect();
+        let found = wait_for(5.0, || flow.subflows().len() >= 20);
+        assert_eq!((found, flow.subflows().len()), (both, subflows));
+    }
+}
+
 #[test]
 fn opn_leaves_a_path_that_is_cut_and_every_connection_goes_on() {
     if !ready("opn_leaves_a_path_that_is_cut_and_every_connection_goes_on") {
@@ -205,6 +221,36 @@ fn opn_leaves_a_path_that_is_cut_and_every_connection_goes_on() {
         net.cut(busiest, false);
         assert!(daemon.says("FAST again"), "{shift}: {}", daemon.log());
         assert!(net.bytes().iter().sum::<u64>() > before.iter().sum());
+    }
+}
+
+#[test]
+fn an_alarm_finds_a_silent_subflow_where_no_look_does() {
+    if !ready("an_alarm_finds_a_silent_subflow_where_no_look_does") {
+        return;
+    }
+    // Nobody looks again while the test runs.
+    let policy = |alarms: bool| {
+        format!(
+            "look = \"3600s\"\nalarms = {alarms}\n[[policy]]\nname = \"all\"\nmanager = \"opn-shifting\"\npaths = 6\n\
+             parameters = {{ timer_1 = \"fixed\", delta = 300000, timer_2 = 60000000 }}\n"
+        )
+    };
+    for alarms in [true, false] {
+        let net = Ecmp::new(4, 20);
+        let daemon = Daemon::start(&[net.sender.name()], &policy(alarms), &[]);
+        let flow = net.connect();
+        assert!(wait_for(5.0, || flow.subflows().len() >= 5), "{}", daemon.log());
+        let start = net.bytes();
+        sleep(1.0);
+        let before = net.bytes();
+        let busiest = (0..start.len()).max_by_key(|&p| before[p] - start[p]).expect("four paths");
+        let slow = || daemon.log().matches("its path is SLOW").count();
+        let slow_before = slow();
+        net.cut(busiest, true);
+        let found = wait_for(if alarms { 10.0 } else { 2.0 }, || slow() > slow_before);
+        let rung = daemon.status()["counters"]["alarms"].as_u64();
+        assert_eq!((found, rung > Some(0)), (alarms, alarms), "{}\n{}", daemon.log(), daemon.status());
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Config {
     pub metrics: Option<PathBuf>,
     /// The shortest interval between looks at subflows, ps; longer if it would cost more than 1 % of a core.
     pub look: Time,
+    /// Whether subflows that are silent are looked at at once.
+    pub alarms: bool,
     /// Subflows that the daemon may have open at a time, over all connections.
     pub subflows: usize,
     /// Subflows that it may open in a second.
@@ -80,6 +82,7 @@ struct Daemon {
     group: Option<String>,
     metrics: Option<PathBuf>,
     look: Duration,
+    alarms: bool,
     subflows: usize,
     subflows_per_s: u32,
 }
@@ -92,6 +95,7 @@ impl Default for Daemon {
             group: None,
             metrics: None,
             look: Duration(10 * MILLISECOND),
+            alarms: false,
             subflows: 100_000,
             subflows_per_s: 10_000,
         }
@@ -182,6 +186,7 @@ impl Config {
             group: daemon.group,
             metrics: daemon.metrics,
             look: daemon.look.0,
+            alarms: daemon.alarms,
             subflows: daemon.subflows,
             subflows_per_s: daemon.subflows_per_s,
             policies: policies.collect::<Result<_, _>>()?,

@@ -1,8 +1,10 @@
 //! One connection: its path manager, and the kernel's subflows behind the path manager's numbers.
 
+use std::mem;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use tresse_path_manager::opn::Silence;
 use tresse_path_manager::{Ack, Action, Memory, Opening, PathChoice, PathManager, Priority, Sent};
 use tresse_units::{MICROSECOND, NEVER, SECOND, Time};
 
@@ -75,6 +77,8 @@ pub(super) struct Connection {
     pub subflows: Vec<Subflow>,
     /// Subflows that exist without having been requested: from an earlier daemon, or from the other host.
     strays: Vec<Ends>,
+    /// Whether [`Self::silence`] has been asked for since the path manager is at work.
+    is_timed: bool,
 }
 
 impl Connection {
@@ -91,6 +95,7 @@ impl Connection {
             told: 0,
             subflows: vec![subflow],
             strays: others,
+            is_timed: false,
         }
     }
 
@@ -113,6 +118,12 @@ impl Connection {
     /// Whether its path manager is at work.
     pub fn is_managed(&self) -> bool {
         self.manager.is_some()
+    }
+
+    /// How long its subflows may be silent, if its path manager has just begun to act on that.
+    pub fn silence(&mut self) -> Option<Silence> {
+        let silence = self.manager.as_ref()?.silence();
+        (!mem::replace(&mut self.is_timed, true)).then_some(silence).flatten()
     }
 
     /// The next time at which the path manager has a timer, or a subflow that does not open is given up.

@@ -125,6 +125,11 @@ impl Host {
         Ok(all)
     }
 
+    /// A subflow as it is now; `None` if it has ended.
+    pub fn subflow(&mut self, ends: Ends) -> io::Result<Option<Subflow>> {
+        self.diag.subflow(ends)
+    }
+
     /// The control group of a connection's first socket.
     pub fn cgroup(&mut self, token: u32) -> Option<u64> {
         self.diag.subflows().ok()?.into_iter().find(|own| own.token == token)?.cgroup

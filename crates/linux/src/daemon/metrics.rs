@@ -56,6 +56,7 @@ pub fn text(status: &Status) -> String {
         ("refused_commands", "Commands that the kernel refused.", counters.refused),
         ("limited_subflows", "Subflows that a limit prevented.", counters.limited),
         ("looks", "How often the daemon checked all subflows.", counters.looks),
+        ("alarms", "How often a subflow was silent for too long.", counters.alarms),
     ] {
         family(name, "counter", help, &one(value as f64));
     }

@@ -4,6 +4,7 @@
 //! subflows ([`crate::path_manager`]), and its list of sockets has the data that the machines need. One
 //! thread waits for everything: events of every namespace, timers, signals, and requests for the status.
 
+mod alarms;
 mod changed;
 mod config;
 mod connection;
@@ -25,6 +26,7 @@ use tresse_units::{SECOND, SplitMix, Time};
 
 use crate::Error;
 use crate::path_manager::Event;
+use alarms::Alarms;
 pub use config::{Config, Policy, SOCKET};
 use connection::{Command, Connection, Decision, Ends};
 pub use control::ask;
@@ -44,6 +46,8 @@ const REMEMBERED: usize = 200;
 struct Daemon {
     config: Config,
     hosts: Vec<Host>,
+    /// If the configuration asks for them.
+    alarms: Option<Alarms>,
     /// Decides but does nothing.
     dry_run: bool,
     counters: Counters,
@@ -61,6 +65,7 @@ impl Daemon {
     fn new(config: Config, dry_run: bool, seed: u64, now: Time) -> Result<Self, Error> {
         let mut daemon = Self {
             budget: config.subflows_per_s,
+            alarms: config.alarms.then(Alarms::listen).transpose()?,
             config,
             hosts: Vec::new(),
             dry_run,
@@ -134,6 +139,9 @@ impl Daemon {
             Event::Established { accepted: true, .. } => {}
             Event::Closed { token } => {
                 self.hosts[host].connections.remove(&token);
+                if let Some(alarms) = &self.alarms {
+                    alarms.forget(token);
+                }
             }
             Event::Joined { token, local, remote } => {
                 self.change(host, token, |own, losses| own.joined((local, remote), now, losses));
@@ -166,6 +174,11 @@ impl Daemon {
     ) {
         let Some((connection, losses)) = self.hosts[host].connection(token) else { return };
         let mut decisions = VecDeque::from(change(connection, losses));
+        if let Some(alarms) = &self.alarms
+            && let Some(limit) = connection.silence()
+        {
+            alarms.watch(token, limit);
+        }
         let now = run::now();
         while let Some(decision) = decisions.pop_front() {
             let done = self.execute(host, token, &decision);

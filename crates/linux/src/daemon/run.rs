@@ -2,12 +2,14 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
+use std::time::Duration;
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
-use tresse_units::{MILLISECOND, NANOSECOND, SECOND, Time};
+use tresse_units::{NANOSECOND, SECOND, Time};
 
 use super::control::Control;
 use super::{Config, Daemon, machine, metrics};
@@ -52,9 +54,10 @@ pub fn run(path: &Path, dry_run: bool, ready: impl FnOnce()) -> Result<(), Error
     ready();
     let (mut look_at, mut metrics_at) = (now(), now());
     loop {
-        let next = daemon.second.min(metrics_at).min(if daemon.is_watching() { look_at } else { Time::MAX });
-        let wait = next.saturating_sub(now()).div_ceil(MILLISECOND).min(1000);
-        let heard = wait_for(&signals, &control, &daemon, wait as u16)?;
+        let look = if daemon.is_watching() { look_at } else { Time::MAX };
+        let again = daemon.alarms.as_ref().map_or(Time::MAX, |alarms| alarms.deadline(now()));
+        let next = daemon.second.min(metrics_at).min(look).min(again);
+        let heard = wait_for(&signals, &control, &daemon, next.saturating_sub(now()).min(SECOND))?;
         let time = now();
         if heard[0] {
             match signals.read_signal().map_err(|e| machine("signals", &e.into()))? {
@@ -74,6 +77,7 @@ pub fn run(path: &Path, dry_run: bool, ready: impl FnOnce()) -> Result<(), Error
         if heard[1] {
             control.answer(&daemon.status());
         }
+        daemon.heed(time);
         for (host, _) in heard[2..].iter().enumerate().filter(|(_, heard)| **heard) {
             daemon.hear(host, time);
         }
@@ -113,17 +117,19 @@ fn signals() -> Result<SignalFd, Error> {
     SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC).map_err(|e| machine("signals", &e.into()))
 }
 
-/// Waits for signals, clients and hosts, in this order, for `wait` milliseconds. Returns which of them are
-/// ready.
-fn wait_for(signals: &SignalFd, control: &Control, daemon: &Daemon, wait: u16) -> Result<Vec<bool>, Error> {
+/// Waits for signals, clients, hosts and alarms, in this order. Returns which of the first three are ready.
+fn wait_for(signals: &SignalFd, control: &Control, daemon: &Daemon, wait: Time) -> Result<Vec<bool>, Error> {
     let first: [BorrowedFd<'_>; 2] = [signals.as_fd(), control.as_fd()];
-    let all = first.into_iter().chain(daemon.hosts.iter().map(AsFd::as_fd));
+    let hosts = daemon.hosts.iter().map(AsFd::as_fd);
+    let alarms = daemon.alarms.as_ref().filter(|alarms| alarms.rests() <= now());
+    let all = first.into_iter().chain(hosts).chain(alarms.map(AsFd::as_fd));
     let mut all: Vec<PollFd<'_>> = all.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
-    match poll(&mut all, PollTimeout::from(wait)) {
+    let wait = TimeSpec::from_duration(Duration::from_nanos(wait.div_ceil(NANOSECOND)));
+    match ppoll(&mut all, Some(wait), None) {
         Err(nix::errno::Errno::EINTR) => {}
         done => {
             done.map_err(|e| machine("poll", &e.into()))?;
         }
     }
-    Ok(all.iter().map(|own| own.any().unwrap_or(false)).collect())
+    Ok(all.iter().take(2 + daemon.hosts.len()).map(|own| own.any().unwrap_or(false)).collect())
 }

@@ -58,6 +58,9 @@ pub struct Counters {
     pub looks: u64,
     /// How long the last look took, ns.
     pub look_ns: u64,
+    /// How often a subflow was silent for too long (`alarms = true`).
+    #[serde(default)]
+    pub alarms: u64,
 }
 
 /// A managed connection.

@@ -80,30 +80,53 @@ impl Socket {
 
     /// Requests all objects of a kind; `each` gets the answers without their headers.
     pub fn dump(&mut self, kind: u16, request: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
+        self.ask(kind, NLM_F_REQUEST | NLM_F_DUMP, request)?;
+        while let Some(body) = self.answer()? {
+            each(&self.buffer[body]);
+        }
+        Ok(())
+    }
+
+    /// Requests one object; `each` gets the answer without its header.
+    pub fn get<T>(
+        &mut self,
+        kind: u16,
+        request: &[u8],
+        each: impl FnOnce(&[u8]) -> T,
+    ) -> io::Result<Option<T>> {
+        self.ask(kind, NLM_F_REQUEST, request)?;
+        Ok(self.answer()?.map(|body| each(&self.buffer[body])))
+    }
+
+    fn ask(&mut self, kind: u16, flags: i32, request: &[u8]) -> io::Result<()> {
         let mut message = Vec::with_capacity(HEADER + request.len());
         message.extend(((HEADER + request.len()) as u32).to_ne_bytes());
         message.extend(kind.to_ne_bytes());
-        message.extend(((NLM_F_REQUEST | NLM_F_DUMP) as u16).to_ne_bytes());
+        message.extend((flags as u16).to_ne_bytes());
         message.extend([0; 8]); // sequence number and port: one question at a time
         message.extend(request);
         // SAFETY: `message` is as long as said; a netlink socket that is not connected asks the kernel.
         if unsafe { libc::send(self.socket.as_raw_fd(), message.as_ptr().cast(), message.len(), 0) } < 0 {
             return Err(io::Error::last_os_error());
         }
+        Ok(())
+    }
+
+    /// The place of the next answer's body; `None` after the last one.
+    fn answer(&mut self) -> io::Result<Option<Range<usize>>> {
         loop {
             let Some((kind, body)) = next(&self.buffer, &mut self.unread) else {
                 self.read(0)?;
                 continue;
             };
-            let body = &self.buffer[body];
             // Both carry an error number; for example, an unknown kind of filter gives ENOENT.
             if kind == NLMSG_DONE || kind == NLMSG_ERROR {
-                return match word(body, 0).map_or(0, |n| n as i32) {
-                    0 => Ok(()),
+                return match word(&self.buffer[body], 0).map_or(0, |n| n as i32) {
+                    0 => Ok(None),
                     error => Err(io::Error::from_raw_os_error(-error)),
                 };
             }
-            each(body);
+            return Ok(Some(body));
         }
     }
 
