@@ -138,8 +138,8 @@ enum Ports {
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Shift {
-    #[default]
     Backup,
+    #[default]
     Reopen,
 }
 
