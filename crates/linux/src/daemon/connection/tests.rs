@@ -78,8 +78,12 @@ fn what_another_daemon_has_opened_is_its_own() {
 #[test]
 fn a_path_is_slow_that_is_silent_between_two_looks_and_no_other() {
     for (shift, close, back) in [
-        ("", Command::SetBackup(ends(40_001), true), Command::SetBackup(ends(40_001), false)),
-        ("shift = \"reopen\"\n", Command::Close(ends(40_001)), open(0)),
+        (
+            "shift = \"backup\"\n",
+            Command::SetBackup(ends(40_001), true),
+            Command::SetBackup(ends(40_001), false),
+        ),
+        ("", Command::Close(ends(40_001)), open(0)),
     ] {
         let (mut own, mut losses) = three(&format!("{OPN}{shift}"));
         let mut look = |own: &mut Connection, at: Time, acked: [u64; 3]| {
