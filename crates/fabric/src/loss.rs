@@ -45,6 +45,9 @@ impl Loss {
 
     /// Losses of port number `port` under `seed`.
     pub fn new(probability: Probability, seed: u64, port: u32) -> Self {
+        if probability == Probability::ZERO {
+            return Self::NONE; // equal for all ports, so that they can share their configuration
+        }
         // Mixed twice: two ports must not read the same stream from different positions.
         let of_run = SplitMix::new(SplitMix::new(seed).next());
         Self { probability, numbers: SplitMix::new(of_run.nth(u64::from(port) + 1)) }

@@ -106,8 +106,12 @@ pub(crate) struct Packets<P> {
 }
 
 impl<P: Copy> Packets<P> {
-    pub fn new() -> Self {
-        Self { slots: Vec::new(), free: Vec::new(), destinations: Vec::new() }
+    /// For a network of this many ports. There is room for a bandwidth-delay product and a queue at each; the system
+    /// gives the memory of what is used, and nothing has to be copied to grow.
+    pub fn for_ports(ports: usize) -> Self {
+        const OF_A_PORT: usize = 16;
+        let slots = Vec::with_capacity((ports * OF_A_PORT).min(NAMES as usize));
+        Self { slots, free: Vec::new(), destinations: Vec::new() }
     }
 
     #[inline]

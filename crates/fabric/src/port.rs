@@ -16,6 +16,7 @@ pub use config::{NonEct, PortConfig, PortCounters};
 pub use processing::{Processing, Service};
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use tresse_units::{NEVER, Time};
 
@@ -88,10 +89,11 @@ struct Rare {
     lost: u64,
     /// Packets that could have been lost: the counter of the random numbers.
     exposed: u64,
-    red: Option<Red>,
+    red: Option<Box<Red>>,
     /// `None` if the host takes no time.
-    processed: Option<Processed>,
-    config: PortConfig,
+    processed: Option<Box<Processed>>,
+    /// Most ports share it with others.
+    config: Arc<PortConfig>,
 }
 
 const _: () = assert!(size_of::<Port>() == 128, "two cache lines");
@@ -103,12 +105,14 @@ impl Port {
     ///
     /// # Panics
     /// If the rate is 0, or `drop_until` is 0, not below the limit or in another unit.
-    pub fn new(config: PortConfig) -> Self {
+    pub fn new(config: impl Into<Arc<PortConfig>>) -> Self {
+        let config = config.into();
         // A queue of n packets, one more in transmission: the (n + 1)-th last has not left.
         let first = |t: Threshold, more: u64| if t.is_bytes() { 1 } else { t.value() + more };
         let watch = first(config.limit, 1).min(first(config.mark, 2)).min(RECENT as u64) as u8;
         assert!(config.drop_until.is_none_or(|h| h.is_below(config.limit)), "what is full has a lower end");
-        let processed = (!config.processing.is_none()).then(|| Processed::new(config.processing));
+        let processed = (!config.processing.is_none()).then(|| Box::new(Processed::new(config.processing)));
+        let (limit, mark) = (config.limit, config.mark);
         Self {
             busy_until: 0,
             delay: config.delay,
@@ -126,12 +130,12 @@ impl Port {
                 is_slow: false,
                 lost: 0,
                 exposed: 0,
-                red: config.red.map(Red::new),
+                red: config.red.map(|red| Box::new(Red::new(red))),
                 processed,
                 config,
             }),
-            limit: config.limit,
-            mark: config.mark,
+            limit,
+            mark,
             queued: NOT_QUEUED,
             watch,
             streak: 0,
@@ -225,8 +229,8 @@ impl Port {
     }
 
     /// Its configuration.
-    pub fn config(&self) -> PortConfig {
-        self.rare.config
+    pub fn config(&self) -> &PortConfig {
+        &self.rare.config
     }
 
     /// The packet may be lost, or the queue may be full, above K, averaged, congested or longer than the

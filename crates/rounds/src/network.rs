@@ -83,7 +83,7 @@ pub struct Rounds {
 impl Rounds {
     /// The links of `fabric`, without connections. Thresholds in packets stand for packets of `packet` bytes.
     pub fn new(fabric: Fabric<()>, packet: u32, seed: u64) -> Self {
-        let configs: Vec<PortConfig> = fabric.ports().iter().map(|port| port.config()).collect();
+        let configs: Vec<PortConfig> = fabric.ports().iter().map(|port| *port.config()).collect();
         Self {
             now: 0,
             seed,

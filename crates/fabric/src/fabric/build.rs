@@ -1,5 +1,6 @@
 //! How a fabric is put together: its ports, its sites, nodes that choose, and queued ports.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tresse_units::NEVER;
@@ -18,6 +19,21 @@ use crate::queued_port::{Pool, PoolConfig, QueuedPort, QueuedPortConfig};
 use crate::sites::Sites;
 use crate::ties::Ties;
 
+/// Ports, of which those next to each other share equal configurations.
+fn with_shared_configs(configs: &[PortConfig]) -> Vec<Port> {
+    const NEAR: usize = 8;
+    let mut near: VecDeque<Arc<PortConfig>> = VecDeque::new();
+    let port = |config: &PortConfig| {
+        let shared = near.iter().find(|shared| ***shared == *config).map(Arc::clone);
+        Port::new(shared.unwrap_or_else(|| {
+            near.truncate(NEAR - 1);
+            near.push_front(Arc::new(*config));
+            Arc::clone(&near[0])
+        }))
+    };
+    configs.iter().map(port).collect()
+}
+
 /// An agenda for the events of these ports.
 pub(super) fn agenda<'a>(ports: impl Iterator<Item = &'a PortConfig>, sites: &Sites, ties: Ties) -> Agenda {
     Agenda::new(sites, ports.map(PortConfig::longest_stay).max().unwrap_or(0), ties)
@@ -31,8 +47,8 @@ impl<P: Copy> Fabric<P> {
         let sites = Sites::one(ports.len());
         Self {
             now: 0,
-            ports: ports.iter().map(|&config| Port::new(config)).collect(),
-            packets: Packets::new(),
+            ports: with_shared_configs(ports),
+            packets: Packets::for_ports(ports.len()),
             agenda: agenda(ports.iter(), &sites, Ties::new(seed)),
             sites: Arc::new(sites),
             latest: 0,
@@ -60,8 +76,7 @@ impl<P: Copy> Fabric<P> {
     #[must_use]
     pub fn with_sites(mut self, sites: Arc<Sites>) -> Self {
         assert_eq!(sites.far.len(), self.ports.len(), "the sites of these ports");
-        let configs: Vec<PortConfig> = self.ports.iter().map(Port::config).collect();
-        self.agenda = agenda(configs.iter(), &sites, self.agenda.ties());
+        self.agenda = agenda(self.ports.iter().map(Port::config), &sites, self.agenda.ties());
         self.sites = sites;
         self.remember();
         self
@@ -104,7 +119,7 @@ impl<P: Copy> Fabric<P> {
             assert!(port.config().drop_until.is_none(), "a queued port drops one by one");
             assert!(config.pool.is_none_or(|p| (p as usize) < pools.len()), "a queued port's pool exists");
             port.give_to(self.queued_ports.len() as u32);
-            self.queued_ports.push(QueuedPort::new(&port.config(), config));
+            self.queued_ports.push(QueuedPort::new(port.config(), config));
         }
         self
     }

@@ -7,7 +7,6 @@ use tresse_units::Time;
 use super::{END, FORWARD, Fabric, LAST_PORT, build::agenda, pause_frames::Frame};
 use crate::cut::Cut;
 use crate::packet::Packet;
-use crate::port::PortConfig;
 
 /// A packet on its way to another part.
 #[derive(Debug, Clone, Copy)]
@@ -61,8 +60,7 @@ impl<P: Copy> Fabric<P> {
         let crossing = self.ports.iter_mut().zip(&cut.crosses).filter(|(_, crosses)| **crosses);
         crossing.for_each(|(port, _)| port.cross());
         let owned = self.ports.iter().zip(&cut.owners).filter(|(_, owner)| usize::from(**owner) == own);
-        let configs: Vec<PortConfig> = owned.map(|(port, _)| port.config()).collect();
-        self.agenda = agenda(configs.iter(), &self.sites, self.agenda.ties());
+        self.agenda = agenda(owned.map(|(port, _)| port.config()), &self.sites, self.agenda.ties());
         let out = (0..cut.parts()).map(|_| Mail::default()).collect();
         self.part = Some(Box::new(Part { cut, own, out }));
         self

@@ -98,7 +98,7 @@ impl Port {
     /// Whether RED averages lengths in bytes instead of packets; `None` without RED.
     #[inline]
     pub(crate) fn averages(&self) -> Option<bool> {
-        self.rare.red.as_ref().map(Red::counts_bytes)
+        self.rare.red.as_deref().map(Red::counts_bytes)
     }
 
     /// Whether RED signals the packet that arrives at a queue of `length`, which has been idle for `idle`;

@@ -47,6 +47,9 @@ impl Processing {
 
     /// Uniform from 0 to less than `below`, ps, at port number `port` under `seed`.
     pub fn new(below: Time, seed: u64, port: u32) -> Self {
+        if below == 0 {
+            return Self::NONE; // equal for all ports, so that they can share their configuration
+        }
         Self { below, numbers: SplitMix::named(seed, PROCESSING, port.into()), ..Self::NONE }
     }
 

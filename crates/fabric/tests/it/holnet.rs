@@ -124,7 +124,7 @@ fn a_new_rate_begins_shares_anew() {
     for balancing in [Balancing::HolnetPercentage(HOLNET), Balancing::HolnetRate(HOLNET)] {
         let mut bench = Bench::new(3, balancing, |_| {});
         let queued_ports =
-            [0, 5].map(|p| (p, QueuedPortConfig::plain(&bench.fabric.ports()[p as usize].config())));
+            [0, 5].map(|p| (p, QueuedPortConfig::plain(bench.fabric.ports()[p as usize].config())));
         bench.fabric = bench.fabric.with_queued_ports(&queued_ports, &[]);
         bench.fabric.set_rate(5, 2 * GIGABIT);
         assert_eq!(bench.shares(), [0.25, 0.5, 0.25]);
