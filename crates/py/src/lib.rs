@@ -22,6 +22,10 @@ use tresse_workbench::own_code::OwnCode;
 use tresse_workbench::topology::Network;
 use tresse_workbench::{Failure, json};
 
+/// As the command's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[pymodule]
 mod _native {
     #[pymodule_export]

@@ -124,12 +124,11 @@ fn ceiling_speed(plan: &Plan, duration: Time) -> f64 {
 }
 
 /// Sets the kernel's high-water mark of this process back to what it holds now.
-#[cfg_attr(target_os = "linux", expect(unsafe_code, reason = "`malloc_trim` is C"))]
+#[expect(unsafe_code, reason = "the command's allocator is C")]
 fn reset_peak_rss() {
     // SAFETY: gives free memory back to the system; has no other effect.
-    #[cfg(target_os = "linux")]
     unsafe {
-        libc::malloc_trim(0);
+        libmimalloc_sys::mi_collect(true);
     }
     // If it cannot be written, the peak of the whole process is reported, which is at least as high.
     let _ = fs::write("/proc/self/clear_refs", "5");
