@@ -1,10 +1,11 @@
 //! `tresse attach`, `detach`, `status`.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tresse_linux::attach::{Changed, Default};
 use tresse_linux::daemon;
+use tresse_workbench::Failure;
 use tresse_workbench::controller::{configured, declared_in, find};
 
 use crate::ended::Ended;
@@ -72,9 +73,9 @@ pub struct DetachArgs {
 /// manages, and its last decisions with their reasons.
 #[derive(Debug, clap::Args)]
 pub struct StatusArgs {
-    /// The socket on which the daemon listens
-    #[arg(long, value_name = "SOCKET", default_value = daemon::SOCKET)]
-    daemon: PathBuf,
+    /// The socket on which the daemon listens [default: /run/tresse/daemon.sock, if a daemon is there]
+    #[arg(long, value_name = "SOCKET")]
+    daemon: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -122,7 +123,10 @@ pub fn status(args: &StatusArgs) -> Result<(), Ended> {
     for error in strange {
         let _ = writeln!(io::stderr(), "warning: {error}");
     }
-    let daemon = daemon::ask(&args.daemon)?;
+    let daemon = daemon::ask(args.daemon.as_deref().unwrap_or(Path::new(daemon::SOCKET)))?;
+    if let (Some(socket), None) = (&args.daemon, &daemon) {
+        return Err(Failure::Machine(format!("no daemon listens at {}", socket.display())).into());
+    }
     if args.json {
         return print_json(&serde_json::json!({
             "schema": "tresse/status/1", "controllers": controllers, "daemon": daemon,

@@ -283,3 +283,15 @@ fn attach_where_nothing_can_be_pinned() {
         assert!(said.contains("run it outside of `ip netns exec`"), "{said}");
     }
 }
+
+#[test]
+fn a_daemon_that_was_asked_for_by_its_socket_must_be_there() {
+    if !kernel_is_here() {
+        return;
+    }
+    let dir = TempDir::new().expect("a temporary folder");
+    let output = tresse(dir.path()).args(["status", "--daemon", "nobody.sock"]).output().expect("it starts");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("no daemon listens at nobody.sock"), "{said}");
+}
