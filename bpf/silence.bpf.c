@@ -27,7 +27,7 @@ struct {
 struct subflow {
 	struct bpf_timer timer;
 	__u64 silence; /* ns */
-	__u64 socket;         /* its address; another socket may be there by now */
+	__u64 socket;  /* its address; another socket may be there by now */
 	__u64 cookie;
 	__u32 token;
 	__u16 local_port, remote_port;

@@ -22,6 +22,9 @@ pub(super) struct Alarms {
     paid: Time,
 }
 
+/// A timer that is due later is left to the looks at all.
+const SOON: Time = SECOND;
+
 /// How far ahead of what is earned alarms may be: those of one second, in one go.
 const AHEAD: Time = SECOND;
 
@@ -75,7 +78,7 @@ impl Daemon {
         let again = std::mem::replace(&mut alarms.again, later);
         self.counters.alarms += rung.len() as u64;
         for alarm in rung {
-            let next = self.examine(alarm.token, Some(alarm), now);
+            let next = self.examine(alarm.token, Some(alarm), now).filter(|&due| due <= now + SOON);
             if let (Some(due), Some(alarms)) = (next, &mut self.alarms) {
                 alarms.again.insert((due, alarm.token));
             }

@@ -77,7 +77,7 @@ pub(super) struct Connection {
     pub subflows: Vec<Subflow>,
     /// Subflows that exist without having been requested: from an earlier daemon, or from the other host.
     strays: Vec<Ends>,
-    /// Whether [`Self::silence`] has been asked for since the path manager is at work.
+    /// Whether [`Self::take_silence`] has told its path manager's limit.
     is_timed: bool,
 }
 
@@ -120,8 +120,8 @@ impl Connection {
         self.manager.is_some()
     }
 
-    /// How long its subflows may be silent, if its path manager has just begun to act on that.
-    pub fn silence(&mut self) -> Option<Silence> {
+    /// How long its subflows may be silent: once, after its path manager has begun to act on that.
+    pub fn take_silence(&mut self) -> Option<Silence> {
         let silence = self.manager.as_ref()?.silence();
         (!mem::replace(&mut self.is_timed, true)).then_some(silence).flatten()
     }

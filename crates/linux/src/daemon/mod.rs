@@ -175,7 +175,7 @@ impl Daemon {
         let Some((connection, losses)) = self.hosts[host].connection(token) else { return };
         let mut decisions = VecDeque::from(change(connection, losses));
         if let Some(alarms) = &self.alarms
-            && let Some(limit) = connection.silence()
+            && let Some(limit) = connection.take_silence()
         {
             alarms.watch(token, limit);
         }
