@@ -56,6 +56,9 @@ pub(crate) struct Events {
     /// By the number of a span on the wheel: its events, in no order, and a bit if it has any.
     wheel: Vec<Vec<Planned>>,
     occupied: [u64; SPANS as usize / 64],
+    /// The memory of spans that are over, for those that get their first event: otherwise each of the wheel would keep room
+    /// for the most events that it ever had.
+    spare: Vec<Vec<Planned>>,
     /// Events beyond the wheel when they were planned.
     far: BinaryHeap<Reverse<Planned>>,
     planned: u64,
@@ -70,6 +73,7 @@ impl Events {
             span: 0,
             wheel: (0..SPANS).map(|_| Vec::new()).collect(),
             occupied: [0; SPANS as usize / 64],
+            spare: Vec::new(),
             far: BinaryHeap::new(),
             planned: 0,
         }
@@ -85,8 +89,11 @@ impl Events {
             self.late.push(Reverse(planned));
         } else if span < self.span + SPANS {
             let place = (span % SPANS) as usize;
+            if self.occupied[place / 64] >> (place % 64) & 1 == 0 {
+                self.occupied[place / 64] |= 1 << (place % 64);
+                self.wheel[place] = self.spare.pop().unwrap_or_default();
+            }
             self.wheel[place].push(planned);
-            self.occupied[place / 64] |= 1 << (place % 64);
         } else {
             self.far.push(Reverse(planned));
         }
@@ -130,7 +137,8 @@ impl Events {
         let place = (span % SPANS) as usize;
         if self.occupied[place / 64] >> (place % 64) & 1 == 1 {
             self.occupied[place / 64] &= !(1 << (place % 64));
-            std::mem::swap(&mut self.open, &mut self.wheel[place]);
+            let over = std::mem::replace(&mut self.open, std::mem::take(&mut self.wheel[place]));
+            self.spare.push(over);
         }
         while self.far.peek().is_some_and(|Reverse((time, ..))| time >> SPAN <= span) {
             self.open.extend(self.far.pop().map(|Reverse(planned)| planned));
@@ -189,5 +197,21 @@ mod tests {
             }
         }
         assert!(happened > 10_000, "{happened}");
+    }
+
+    /// Many events at one instant after the other, as where all hosts are in step: only those that are planned need room.
+    #[test]
+    fn spans_that_are_over_leave_their_room_to_others() {
+        let (mut events, many) = (Events::new(), 1000);
+        for turn in 0..SPANS {
+            (0..many).for_each(|slot| {
+                let event = Event { slot, generation: 0, subflow: 0, kind: Kind::Sent };
+                events.plan((2 * turn + 2) << SPAN, event);
+            });
+            (0..many).for_each(|_| assert!(events.next(Time::MAX).is_some()));
+        }
+        let room =
+            events.wheel.iter().chain(&events.spare).chain([&events.open]).map(Vec::capacity).sum::<usize>();
+        assert!(room < 10 * many as usize, "room for {room} events");
     }
 }
