@@ -39,9 +39,9 @@ pub struct Step {
 /// The number of hops that a report can have.
 const MOST_HOPS: usize = u8::MAX as usize;
 
-/// The small host's state of a subflow.
+/// What the small host knows of a subflow.
 #[derive(Debug)]
-struct Host {
+pub struct Host {
     rtt: u32,
     /// ACKed packets until the round ends.
     round_left: u32,
@@ -104,6 +104,14 @@ impl Hosts {
         let mut hosts = Self(Vec::with_capacity(subflows));
         (0..subflows).for_each(|i| hosts.insert(i, initial_window));
         hosts
+    }
+
+    /// What is known of subflow `i`: a host of many connections fetches it into the cache.
+    ///
+    /// # Panics
+    /// If there is no such subflow.
+    pub fn host(&self, i: usize) -> &Host {
+        &self.0[i]
     }
 
     /// As [`Group::insert`].

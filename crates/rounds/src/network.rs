@@ -182,19 +182,29 @@ impl Rounds {
         None
     }
 
-    /// Fetches what the next events will touch: the connection first, then its subflow, then the links.
+    /// Fetches what the next events will touch: the connection first, then its subflow, what the controller reads, and the
+    /// links.
     #[inline]
     fn fetch_ahead(&self) {
         let find = |event: Event| self.connections[event.slot as usize].as_ref();
+        let subflow = |event: Event| find(event)?.subflows.get(usize::from(event.subflow));
         if let Some(event) = self.events.ahead(5) {
             fetch(&self.connections[event.slot as usize]);
         }
-        let subflow = |event: Event| find(event)?.subflows.get(usize::from(event.subflow));
         if let Some(subflow) = self.events.ahead(3).and_then(subflow) {
             fetch(subflow);
         }
+        if let Some(event) = self.events.ahead(2)
+            && let (Some(connection), Some(subflow)) = (find(event), subflow(event))
+            && subflow.is_open
+        {
+            fetch(&connection.group[subflow.place]);
+            fetch(connection.hosts.host(subflow.place));
+            fetch(&*connection.spec);
+        }
         if let Some(subflow) = self.events.ahead(1).and_then(subflow) {
             subflow.way.links.iter().for_each(|&link| fetch(&self.links[link]));
+            subflow.batches.front().into_iter().for_each(fetch);
         }
     }
 
