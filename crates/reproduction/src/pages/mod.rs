@@ -1,5 +1,6 @@
 //! A paper's results next to ours: kept results of finished runs, and the pages made from them.
 
+mod agreement;
 mod claims;
 mod markdown;
 mod numbers;
@@ -20,7 +21,7 @@ use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::read::changes::Change;
 use tresse_experiment::schema::Experiment;
 use tresse_experiment::{Owners, Profile, find};
-use tresse_results::record::claim::ClaimResult;
+use tresse_results::record::claim::{ClaimResult, Verdict};
 use tresse_results::record::report::{Report, Status};
 use tresse_results::store::finished::{Finished, State, of_another_version};
 
@@ -32,6 +33,9 @@ pub use real::{Testbed, real};
 pub use scoreboard::page as scoreboard;
 pub use section::section;
 pub use stored::{Runs, Stored, times};
+
+const QUICK: Runs = Runs::Simulated(Profile::Quick);
+const FULL: Runs = Runs::Simulated(Profile::Full);
 
 /// Finished runs next to the published numbers: the output of `tresse compare --json`, and the content of
 /// `papers/results/`.
@@ -132,13 +136,12 @@ impl Reproduced {
         real(&self.experiment).filter(|_| self.judged && !self.is_real())
     }
 
-    /// How many claims, each by its first reading, have the same verdict as in `other`.
-    fn agree(&self, other: &Self) -> usize {
+    /// The verdicts of the claims that it and `other` have judged, each by its first reading.
+    fn verdicts_beside(&self, other: &Self) -> Vec<[Verdict; 2]> {
         let is_own = |claim: &&ClaimResult| claim.reading_of.is_none() && claim.contradicts.is_none();
-        let is_same = |claim: &&ClaimResult| {
-            other.comparison.claims.iter().any(|c| c.id == claim.id && c.verdict == claim.verdict)
-        };
-        self.comparison.claims.iter().filter(is_own).filter(is_same).count()
+        let theirs = |own: &ClaimResult| other.comparison.claims.iter().find(|claim| claim.id == own.id);
+        let own = self.comparison.claims.iter().filter(is_own);
+        own.filter_map(|own| Some([own.verdict, theirs(own)?.verdict])).collect()
     }
 
     /// Whether any published number has a value of ours.

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use tresse_experiment::Profile;
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_results::record::report::{MODEL_VERSION, Status};
 
@@ -12,7 +11,7 @@ use super::markdown::{command, counted, duration, file, row_name, rows};
 use super::readings::{ByName, Sentence, by_name, root, sentences};
 use super::stored::paper_experiment;
 use super::whys::{Anchors, Whys};
-use super::{NOT_JUDGED, Reproduced, Runs, Stored, changed_line, numbers};
+use super::{FULL, NOT_JUDGED, Reproduced, Runs, Stored, changed_line, numbers};
 use crate::PaperExperiment;
 use crate::claims::Tally;
 use crate::paper::{self, Paper};
@@ -31,8 +30,6 @@ pub fn papers(stored: &[Stored], drawn: &BTreeSet<String>) -> Result<Vec<(String
     };
     paper::ALL.iter().map(page).collect()
 }
-
-const FULL: Runs = Runs::Simulated(Profile::Full);
 
 const LEGEND: &str = "\
 - ✓ holds, ✗ does not hold, ≈ inconclusive: a bound lies within the interval; ∅ inert: the mechanism that it is about did nothing.
@@ -132,7 +129,7 @@ fn totals(stored: &Stored, all: &[&Stored]) -> String {
         (Runs::Real, simulated) => format!(
             "Real hosts: {held} of {claims} claims hold in {}; {} have the same verdict as in the simulator",
             counted(stored.results.experiments.len(), "experiment"),
-            simulated.map_or(0, |simulated| stored.agree(simulated)),
+            simulated.map_or(0, |simulated| stored.agreement(simulated).same),
         ),
     };
     if tally.numbers > 0 {

@@ -2,8 +2,9 @@
 
 use tresse_experiment::Profile;
 
+use super::agreement::Agreement;
 use super::markdown::duration;
-use super::{Reproduction, Runs, Stored};
+use super::{FULL, QUICK, Reproduction, Runs, Stored};
 use crate::claims::Tally;
 use crate::paper;
 
@@ -22,6 +23,7 @@ How to read it:
 - Claims that contradict their own paper are judged, and counted apart.
 - Numbers are those of simulators; a testbed's are compared as ratios, by claims.
 - Real hosts run the papers' testbeds on Linux's own TCP and MPTCP ([testbed.md](testbed.md)), counted apart.
+- As in quick: claims with the same verdict as in the quick profile, and the rank correlation of the verdicts (Kendall's tau-b).
 - The quick profile shortens long experiments; the full one has the paper's size and takes hours, so some papers have it of some experiments. \"model 2\" is an earlier model of the simulator.
 
 A paper's name leads to how it was read, to what does not hold, and why. `make site` makes a page for each paper, with
@@ -39,7 +41,7 @@ fn table(stored: &[Stored]) -> String {
     if stored.is_empty() {
         return "There are no stored results yet.\n".to_owned();
     }
-    let quick: Vec<&Stored> = stored.iter().filter(|s| s.runs == Runs::Simulated(Profile::Quick)).collect();
+    let quick: Vec<&Stored> = stored.iter().filter(|s| s.runs == QUICK).collect();
     let all = (quick.len() == paper::ALL.len()).then(|| {
         let all = quick.iter().flat_map(|s| s.results.experiments.clone()).collect();
         Reproduction::of(all).summary
@@ -47,20 +49,25 @@ fn table(stored: &[Stored]) -> String {
     let mut text = all.as_ref().map(sentence).unwrap_or_default();
     text += "\
         | paper | profile | claims that hold | in a reading | do not | undecided | inert | contradict | numbers within 20 % | \
-        time |\n\
-        |---|---|---|---|---|---|---|---|---|---|\n";
+        as in quick | time |\n\
+        |---|---|---|---|---|---|---|---|---|---|---|\n";
     // Runs of which nothing counts, such as experiments whose claims all contradict the paper, have no line.
-    for s in stored.iter().filter(|s| s.results.summary.claims + s.results.summary.numbers > 0) {
+    let mut rows: Vec<&Stored> =
+        stored.iter().filter(|s| s.results.summary.claims + s.results.summary.numbers > 0).collect();
+    // Full size first.
+    rows.sort_by_key(|s| (paper::ALL.iter().position(|paper| *paper == s.paper), s.runs != FULL));
+    for s in rows {
         let paper = format!("[{0}](../papers/{0}/README.md)", s.paper.name);
         let mut runs = if s.runs == Runs::Real { "real hosts" } else { s.runs.name() }.to_owned();
         runs.extend(s.part().map(|part| format!(", {part}")));
         runs.extend(s.earlier_models().iter().map(|model| format!(", model {model}")));
         // Counted anew: what is kept may be of a version that counted less.
         let today = Reproduction::of(s.results.experiments.clone()).summary;
-        text += &line(&paper, &runs, &today);
+        let of_same_paper = quick.iter().find(|quick| quick.paper == s.paper && s.runs == FULL);
+        text += &line(&paper, &runs, &today, of_same_paper.map(|quick| s.agreement(quick)));
     }
     if let Some(today) = &all {
-        text += &line("all five", Profile::Quick.name(), today);
+        text += &line("all five", Profile::Quick.name(), today, None);
     }
     text
 }
@@ -80,7 +87,7 @@ fn sentence(today: &Tally) -> String {
 }
 
 /// A line of the table.
-fn line(paper: &str, runs: &str, today: &Tally) -> String {
+fn line(paper: &str, runs: &str, today: &Tally, beside_quick: Option<Agreement>) -> String {
     let share = |part: usize, all: usize| match all {
         0 => "-".to_owned(),
         all => format!("{part} of {all} ({:.0} %)", 100.0 * part as f64 / all as f64),
@@ -95,6 +102,13 @@ fn line(paper: &str, runs: &str, today: &Tally) -> String {
         today.claims_inert.to_string(),
         today.claims_contradict.to_string(),
         share(today.numbers_within_20_percent, today.numbers),
+        beside_quick.map_or_else(
+            || "-".to_owned(),
+            |own| {
+                let tau = own.tau.map(|tau| format!("; {tau:.2}")).unwrap_or_default();
+                format!("{} of {}{tau}", own.same, own.of)
+            },
+        ),
         duration(today.wall_s),
     ];
     format!("| {} |\n", cells.join(" | "))
@@ -117,8 +131,8 @@ mod tests {
             ..Tally::default()
         };
         assert_eq!(
-            line("xmp", "full", &today),
-            "| xmp | full | 80 of 100 (80 %) | 90 | 10 | 4 | 6 | 3 | - | 5.0 s |\n"
+            line("xmp", "full", &today, Some(Agreement { same: 98, of: 100, tau: Some(0.956) })),
+            "| xmp | full | 80 of 100 (80 %) | 90 | 10 | 4 | 6 | 3 | - | 98 of 100; 0.96 | 5.0 s |\n"
         );
         let said = sentence(&today);
         assert!(

@@ -8,6 +8,7 @@ use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::{Loaded, Profile};
 use tresse_results::record::report::MODEL_VERSION;
 
+use super::agreement::Agreement;
 use super::numbers::is_of;
 use super::{Reproduced, Reproduction, fingerprint, profile};
 use crate::paper::{self, Paper};
@@ -91,11 +92,11 @@ impl Stored {
         self.results.experiments.iter().find(|e| e.experiment == name)
     }
 
-    /// How many claims have the same verdict as in `other`, without other readings and without those that
+    /// How alike the verdicts are to those in `other`, without other readings and without those of claims that
     /// contradict their own paper.
-    pub(super) fn agree(&self, other: &Self) -> usize {
+    pub(super) fn agreement(&self, other: &Self) -> Agreement {
         let own = self.results.experiments.iter().filter_map(|own| Some((own, other.of(&own.experiment)?)));
-        own.map(|(own, other)| own.agree(other)).sum()
+        Agreement::of(&own.flat_map(|(own, other)| own.verdicts_beside(other)).collect::<Vec<_>>())
     }
 
     /// Results that no longer match the experiments' files, or are missing: one line for each.
@@ -233,11 +234,11 @@ mod tests {
         let all = Stored::all(&folder).expect("they can be read");
         let real = all.iter().find(|s| s.runs == Runs::Real).expect("it is kept");
         let claims = real.results.summary.claims;
-        assert_eq!(real.agree(real), claims);
+        assert_eq!(real.agreement(real).same, claims);
         let mut other = real.clone();
         let first = &mut other.results.experiments[0].comparison.claims[0];
         first.verdict = if first.verdict == Verdict::Holds { Verdict::DoesNotHold } else { Verdict::Holds };
-        assert_eq!(real.agree(&other), claims - 1);
+        assert_eq!(real.agreement(&other).same, claims - 1);
         // Their times are not those of a simulation.
         assert_eq!(times(std::slice::from_ref(real)).matches(" = ").count(), 0);
     }
