@@ -192,11 +192,18 @@ pub(crate) struct Outgoing {
     pub rate: f64,
     pub passed: f64,
     pub acks: f64,
+    /// Bytes that have flowed into each hop beyond the host's port until `since`, when the rates changed last.
+    pub beyond: f64,
+    pub since: Time,
     /// The way of its first packet to the receiver, and its round trip, ps.
     pub forward: f64,
     pub rtt: f64,
     /// How long its packets wait behind those of their own subflow before, in a port that serves subflows in turn, ps.
     pub queue: f64,
+    /// How long its packets wait there at least, because its window is more than the port sends in a round trip, ps.
+    pub held: f64,
+    /// How long the ACK of its first packet was thought to wait behind what the receiver's host sends, ps.
+    pub behind: f64,
     /// Packets that were marked in the host's own port, and lost there, because of its own window.
     pub at_host: [u32; 2],
     /// The time between two ACKs that let a packet leave, over that between two packets at the host's port; 0 if all leave at
@@ -391,6 +398,13 @@ pub(crate) struct Subflow {
     pub next: u32,
     /// The time between two packets that ACKs allow, ps.
     pub gap: f64,
+    /// Bytes of batches that are over and have not flowed into the links beyond the host's port: with a negative number too many
+    /// have.
+    pub owed: f64,
+    /// Whether the last batch's ACKs came in a burst, because the first had waited longer than the last.
+    pub in_burst: bool,
+    /// How long the first ACK of the last batch waited behind what the receiver's host sent, ps.
+    pub behind: f64,
     pub last_sent: Time,
     /// When the first ACK of the last batch arrives, if that is known.
     pub acked_at: Time,

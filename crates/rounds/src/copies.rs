@@ -70,6 +70,8 @@ impl Connection {
         }
         if packets > 0 {
             self.runs.push(Run { from: i, packets, again: 0, arrived: [0; 2] });
+        } else if self.runs.is_empty() {
+            self.subflows[i].pieces = None; // all has arrived, and what it sends next is nobody else's
         }
     }
 

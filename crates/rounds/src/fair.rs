@@ -24,8 +24,6 @@ pub(crate) struct FairPort {
     /// Batches of subflows that send as much as the port lets them; and of all.
     greedy: u32,
     senders: u32,
-    /// What leaves it into the network, bytes per ps: no more than its rate.
-    passing: f64,
     /// What each of the greedy has been served until `at`, bytes.
     served: f64,
     at: Time,
@@ -38,8 +36,6 @@ pub(crate) struct Turn {
     greedy: bool,
     /// Whether its subflow has a queue in the port, so that it also takes what others leave later.
     waits: bool,
-    /// What of it leaves the port until others that began with a larger share have ended, bytes per ps.
-    pub passed: f64,
     /// What the port had served each of the greedy when it began, bytes.
     served: f64,
 }
@@ -47,7 +43,7 @@ pub(crate) struct Turn {
 impl FairPort {
     /// One of this rate, bytes per ps.
     pub fn new(rate: f64) -> Self {
-        Self { rate, modest: 0.0, greedy: 0, senders: 0, passing: 0.0, served: 0.0, at: 0 }
+        Self { rate, modest: 0.0, greedy: 0, senders: 0, served: 0.0, at: 0 }
     }
 
     /// What each of the greedy gets, of which there are `greedy` among so many senders, bytes per ps.
@@ -85,16 +81,13 @@ impl FairPort {
         self.senders += 1;
         self.greedy += u32::from(greedy);
         self.modest += if greedy { 0.0 } else { rate };
-        let passed = rate.min((self.rate - self.passing).max(0.0));
-        self.passing += passed;
-        Turn { greedy, waits, passed, served: self.served }
+        Turn { greedy, waits, served: self.served }
     }
 
     /// It ends. The port is up to date.
     pub fn end(&mut self, turn: Turn, rate: f64) {
         self.senders -= 1;
         self.greedy -= u32::from(turn.greedy);
-        self.passing = if self.senders == 0 { 0.0 } else { (self.passing - turn.passed).max(0.0) };
         self.add_acks(if turn.greedy { 0.0 } else { -rate });
     }
 
@@ -148,11 +141,13 @@ impl Place<'_> {
             s.outgoing = Some(out);
             return false;
         }
-        self.release(&s.way, &out);
+        self.release(&s.way, &mut out);
         let slower = c.wire / s.way.first_gap(self.links, c.wire) / out.rate;
         (out.rate, out.acks) = (out.rate * slower, out.acks * slower);
-        let Flow { passed, turns, .. } = self.flow(&s.way, [out.rate, out.acks], true);
-        out.passed = passed;
+        // What of it has not left the port yet.
+        let left = f64::from(out.packets) * c.wire - out.beyond;
+        let Flow { passed, turns, .. } = self.flow(&s.way, [out.rate, out.acks], true, |_| left / late);
+        (out.passed, out.since) = (passed, self.now);
         for (turn, now) in out.turns.iter_mut().zip(turns) {
             *turn = Turn { served: turn.served, waits: turn.waits, ..now };
         }

@@ -29,9 +29,14 @@ impl Place<'_> {
             if self.prolong(c, Kind::Acked(number)) {
                 return 0;
             }
-            self.settle(c);
+            let at = self.settle(c);
             if c.subflows[self.i].is_open && c.sprayed.is_none() && self.hold(c) {
                 return 0;
+            }
+            let waits = c.subflows[self.i].behind > 0.0;
+            if let Some(at) = at.filter(|&at| waits && at > self.now) {
+                self.plan(c, at, Kind::Acked(number));
+                return self.send(c);
             }
         }
         let s = &mut c.subflows[self.i];

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod bursts;
 mod changes;
 mod connection;
 mod copies;

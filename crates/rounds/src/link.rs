@@ -147,11 +147,22 @@ impl Link {
         self.shares.marked += red.pass(moving) + red.pass(resting);
     }
 
-    /// What flows out for each byte that flows in: less than one where more comes than leaves, more where a queue
-    /// drains.
+    /// What flows out for each byte that flows in: less than one where more comes than leaves.
     #[inline]
     pub fn passes(&self) -> f64 {
-        if self.backlog > 0.0 || self.inflow > self.rate { self.rate / self.inflow } else { 1.0 }
+        if self.inflow > self.rate { self.rate / self.inflow } else { 1.0 }
+    }
+
+    /// Whether no more than ACKs flow into it.
+    pub fn is_idle(&self) -> bool {
+        self.inflow < self.rate / 4.0
+    }
+
+    /// So many bytes arrive at once. What has no room is lost. It is up to date.
+    pub fn pour(&mut self, bytes: f64) {
+        let room = (f64::from(self.limit) - self.backlog).max(0.0).min(bytes);
+        self.backlog += room;
+        self.taken += room;
     }
 
     /// More flows in from now on, bytes per ps.

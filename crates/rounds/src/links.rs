@@ -5,6 +5,7 @@ use std::ops::{Index, IndexMut};
 use tresse_fabric::{PortConfig, PortCounters};
 use tresse_units::{BitsPerSecond, Time};
 
+use crate::bursts::Bursts;
 use crate::fair::FairPort;
 use crate::link::{Link, Record};
 use crate::red::Red;
@@ -19,6 +20,8 @@ pub(crate) struct Links {
     red: Vec<Option<Red>>,
     /// By link, up to the last that serves subflows in turn.
     fair: Vec<Option<FairPort>>,
+    /// Of those that serve one queue.
+    pub(crate) bursts: Bursts,
     /// How many have failed.
     down: u32,
 }
@@ -36,7 +39,7 @@ impl Links {
         if red.iter().all(Option::is_none) {
             red = Vec::new();
         }
-        Self { all, records, red, fair: Vec::new(), down: 0 }
+        Self { all, records, red, fair: Vec::new(), bursts: Bursts::default(), down: 0 }
     }
 
     /// Makes these links serve subflows in turn: then each waits for room in its host, and no packet is marked or dropped.

@@ -278,8 +278,8 @@ impl Rounds {
         self.forget();
         let mut c = self.connections[slot as usize].take().expect("it is live");
         for i in 0..c.subflows.len() {
-            if let Some(out) = c.subflows[i].outgoing.take() {
-                self.place(slot, i).release(&c.subflows[i].way, &out);
+            if let Some(mut out) = c.subflows[i].outgoing.take() {
+                self.place(slot, i).release(&c.subflows[i].way, &mut out);
             }
         }
         let record = c.record(self.now);

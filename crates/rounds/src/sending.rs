@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 use tresse_fabric::{Fabric, Histogram};
 use tresse_units::Time;
 
+use crate::bursts::Burst;
 use crate::connection::{Connection, Outgoing, Way};
 use crate::events::{Event, Events, Kind};
 use crate::fair::Turn;
@@ -124,14 +125,15 @@ impl Place<'_> {
 
     /// How long a packet of these bytes waits there, its ACK back, and how long both wait at most for packets in transmission, a
     /// mean over the chance that there is one, ps. The links are brought up to date.
-    fn waits(&mut self, way: &Way, bytes: f64) -> ([f64; 2], f64) {
+    fn waits(&mut self, way: &Way, bytes: f64, behind: bool) -> ([f64; 2], f64) {
         let (mut waits, mut rests) = ([0.0; 2], 0.0);
         for (place, &link) in way.links.iter().enumerate() {
             self.links.advance(link, self.now);
             let share = way.share(place);
             waits[usize::from(place >= way.hops)] += share * self.wait(way, place, bytes);
             // A packet finds another one in transmission as often as a link is busy, and waits for what is left of it.
-            rests += share * self.rest(way, place, bytes);
+            let is_behind = behind && place >= way.hops;
+            rests += if is_behind { 0.0 } else { share * self.rest(way, place, bytes) };
         }
         (waits, rests)
     }
@@ -152,21 +154,32 @@ impl Place<'_> {
     }
 
     /// A batch flows into all links of its way, at this rate, and its ACKs at the other one, bytes per ps; `waits`: some of
-    /// its subflow's packets wait in the host's port.
-    pub fn flow(&mut self, way: &Way, [rate, acks]: [f64; 2], waits: bool) -> Flow {
+    /// its subflow's packets wait in the host's port. `beyond` says at which rate it leaves that port, of all that the port
+    /// lets through of it.
+    pub fn flow(
+        &mut self,
+        way: &Way,
+        [rate, acks]: [f64; 2],
+        waits: bool,
+        beyond: impl Fn(f64) -> f64,
+    ) -> Flow {
         let mut flow = Flow { passed: 0.0, before: SmallVec::new(), turns: SmallVec::new() };
-        // The host's own port passes on no more than its rate, of all of the host's subflows together.
-        for (place, &number) in way.there().iter().enumerate() {
-            let (link, share) = (&mut self.links[number], way.share(place));
+        let mut most = 0.0;
+        for (number, share) in way.first_hop() {
+            let link = &mut self.links[number];
             flow.before.push(link.shares());
-            let is_first = way.hop(place) == 0;
-            link.begin(if is_first { rate } else { flow.passed } * share);
-            if is_first {
-                let passed = rate * share * link.passes();
-                let turn = self.links.fair_at(number, self.now).map(|fair| fair.begin(rate * share, waits));
-                flow.passed += turn.map_or(passed, |turn| turn.passed);
-                flow.turns.extend(turn);
-            }
+            link.begin(rate * share);
+            most += link.rate();
+            // The port passes on no more than its rate, of all of the host's subflows together.
+            flow.passed += rate * share * link.passes();
+            let turn = self.links.fair_at(number, self.now).map(|fair| fair.begin(rate * share, waits));
+            flow.turns.extend(turn);
+        }
+        flow.passed = beyond(flow.passed).clamp(0.0, most);
+        for (place, &number) in way.there().iter().enumerate().skip(flow.before.len()) {
+            let link = &mut self.links[number];
+            flow.before.push(link.shares());
+            link.begin(flow.passed * way.share(place));
         }
         for (place, &link) in way.links.iter().enumerate().skip(way.hops) {
             let acks = acks * way.share(place);
@@ -176,6 +189,23 @@ impl Place<'_> {
             }
         }
         flow
+    }
+
+    /// Takes so many packets that are out at `end`: first those to be sent again, then copies for other subflows, then new ones.
+    fn count_sent(&self, c: &mut Connection, packets: u32, end: Time) {
+        let s = &mut c.subflows[self.i];
+        let again = s.repair.resend.min(packets);
+        let copies = c.send_copies(self.i, packets - again);
+        c.unsent -= u64::from(packets - again - copies);
+        let s = &mut c.subflows[self.i];
+        s.repair.resend -= again;
+        if again > 0 && s.repair.answer == Some(u32::MAX) {
+            s.repair.answer = Some(s.next);
+        }
+        s.counters.retransmissions += u64::from(again);
+        s.counters.sent += u64::from(packets - again);
+        s.in_flight += packets;
+        s.last_sent = end;
     }
 
     /// Sends what window and data allow. Returns the number of packets.
@@ -192,17 +222,19 @@ impl Place<'_> {
         if let Some(way) = s.moves.take() {
             s.way = *way;
         }
-        let (waits, rests) = self.waits(&s.way, c.wire);
+        let (waits, rests) = self.waits(&s.way, c.wire, s.behind > 0.0);
         let forward = s.way.base[0] + waits[0];
         let rtt = forward + s.way.base[1] + waits[1] + rests * c.stream.unit();
         // Not faster than the slowest link: what is sent in a burst waits there, and its ACKs come at that pace.
         let first = s.way.first_gap(self.links, c.wire);
-        let gap = s.gap.max(first).max(c.sprayed.as_ref().map_or(0.0, |own| own.gap(&c.config)));
+        let own_gap = s.gap.max(c.sprayed.as_ref().map_or(0.0, |own| own.gap(&c.config)));
+        let gap = own_gap.max(first);
         let (packets, queue) = self.fitting(c, packets, [rtt, first]);
         if packets == 0 {
             return 0;
         }
         let s = &mut c.subflows[self.i];
+        let rtt = rtt + s.behind;
         // A window of more than the host's port sends in a round trip waits in that port.
         let waits = s.gap <= first && queue.is_none();
         let held = if waits { (first * f64::from(packets) - rtt).max(0.0) } else { 0.0 };
@@ -212,26 +244,24 @@ impl Place<'_> {
         let clocked = if first > 0.0 { (s.gap / first).min(0.999) } else { 0.0 };
         let packets = packets.min(((rtt / gap) as u32).max(1));
         let lasts = gap * f64::from(packets);
-        let is_round = lasts > NEARLY * rtt;
+        let is_round = lasts > NEARLY * rtt && !s.in_burst;
         // Where more waits, ACKs come at the port's pace, and not with whole packets a round trip.
         let is_stretched = is_round && queue == 0.0;
         let end = self.now + (if is_stretched { rtt } else { lasts } as Time).max(1);
         let end = if is_round { end.max(s.acked_at) } else { end };
         let rate = f64::from(packets) * c.wire / (end - self.now) as f64;
         let acks = rate * f64::from(c.config.ack) / c.wire / f64::from(c.config.delayed_ack.every);
-        let Flow { passed, before, turns } = self.flow(&s.way, [rate, acks], queue > 0.0);
-        let again = s.repair.resend.min(packets);
-        let copies = c.send_copies(self.i, packets - again);
-        c.unsent -= u64::from(packets - again - copies);
+        let comes = own_gap * f64::from(packets);
+        self.links.hand_over(
+            &s.way,
+            Burst { start: self.now, comes, leaves: first * f64::from(packets), held },
+            s.in_burst,
+        );
+        let owed = s.owed / (end - self.now) as f64;
+        let Flow { passed, before, turns } =
+            self.flow(&s.way, [rate, acks], queue > 0.0, |passed| passed + owed);
+        self.count_sent(c, packets, end);
         let s = &mut c.subflows[self.i];
-        s.repair.resend -= again;
-        if again > 0 && s.repair.answer == Some(u32::MAX) {
-            s.repair.answer = Some(s.next);
-        }
-        s.counters.retransmissions += u64::from(again);
-        s.counters.sent += u64::from(packets - again);
-        s.in_flight += packets;
-        s.last_sent = end;
         let (start, pause) = (self.now, std::mem::take(&mut s.echo.cut));
         s.outgoing = Some(Outgoing {
             packets,
@@ -239,10 +269,14 @@ impl Place<'_> {
             end,
             rate,
             passed,
+            since: start,
+            beyond: 0.0,
             acks,
             forward,
             rtt,
             queue,
+            held,
+            behind: s.behind,
             at_host,
             clocked,
             pause,

@@ -10,8 +10,9 @@ use crate::sending::Place;
 
 /// What the links have done to a batch.
 struct Fate {
-    /// The share of its packets that found a full queue.
+    /// The share of its packets that found a full queue, and in its host's port alone.
     overflow: f64,
+    overflow_at_host: f64,
     /// The shares of the others that no chance has lost, and that were not marked.
     kept: f64,
     unmarked: f64,
@@ -148,9 +149,9 @@ impl Place<'_> {
     /// The batch is out: what has become of it. Returns when its first ACK arrives. If packets were sent before the first one
     /// that was lost, their ACKs let others leave before it is noticed: they are a batch of their own.
     pub(crate) fn settle(&mut self, c: &mut Connection) -> Option<Time> {
-        let out = c.subflows[self.i].outgoing.take()?;
+        let mut out = c.subflows[self.i].outgoing.take()?;
         let late = self.late(&c.subflows[self.i].way, &out, c.wire);
-        self.release(&c.subflows[self.i].way, &out);
+        self.release(&c.subflows[self.i].way, &mut out);
         let lasted = (out.end - out.start) as f64;
         let fate = self.fate(c, &out);
         let lost = lost(c, out.packets, &fate);
@@ -180,12 +181,19 @@ impl Place<'_> {
         let s = &mut c.subflows[self.i];
         let marked = if takes_round { s.shift(marked, arrived, which, chance) } else { [0, marked] };
         let now_rtt = self.trip(&s.way, c.wire) + late;
-        let spread = (lasted + now_rtt - out.rtt).max(s.way.least_gap * f64::from(out.packets));
-        let gap = spread / f64::from(out.packets);
-        let growth = now_rtt - out.rtt;
-        let (number, packets, rtt) = (s.next, out.packets, out.rtt + out.queue);
+        let back = s.way.links[s.way.hops];
+        let ack = self.links[back].transmission(f64::from(c.config.ack * out.packets));
+        let alone = out.rtt - out.behind - out.held;
+        let spread = (lasted + now_rtt - alone).max(s.way.least_gap * f64::from(out.packets));
+        let [behind, behind_last] = self.links.behind_bursts(&s.way, &out, spread, self.now);
+        s.behind = behind;
+        s.in_burst = behind > behind_last;
+        let gap = (spread + behind_last - behind).max(ack) / f64::from(out.packets);
+        let out_rtt = if out.held > 0.0 { (alone + behind).max(out.rtt) } else { alone + behind };
+        let growth = now_rtt + behind_last - (alone + behind);
+        let (number, packets, rtt) = (s.next, out.packets, out_rtt + out.queue);
         let all = Batch { number, packets, fresh, marked, lost, rtt, growth, gap };
-        s.acked_at = s.acked_at.max(out.start + out.rtt as Time).max(self.now);
+        s.acked_at = s.acked_at.max(out.start + out_rtt as Time).max(self.now);
         let at = s.acked_at;
         let before = if lost > 0 { ((before * f64::from(out.packets)) as u32).min(arrived) } else { 0 };
         let (first, second) = all.divide(before);
@@ -210,6 +218,8 @@ impl Place<'_> {
         if c.passed.packets >= c.packets && c.messages.is_none() {
             self.plan(c, c.passed.last, Kind::Finished);
         }
+        let lost_at_host = f64::from(lost_at_host).max(f64::from(out.packets) * fate.overflow_at_host);
+        self.hand_on(c, &out, lost_at_host);
         Some(at)
     }
 
@@ -218,12 +228,20 @@ impl Place<'_> {
     fn fate(&mut self, c: &Connection, out: &Outgoing) -> Fate {
         let way = &c.subflows[self.i].way;
         let lasted = (out.end - out.start) as f64;
-        let mut fate =
-            Fate { overflow: 0.0, kept: 1.0, unmarked: 1.0, marks: Which::First, before: 0.0, share: 1.0 };
+        let mut fate = Fate {
+            overflow: 0.0,
+            overflow_at_host: 0.0,
+            kept: 1.0,
+            unmarked: 1.0,
+            marks: Which::First,
+            before: 0.0,
+            share: 1.0,
+        };
         let (mut most, mut most_dropped, mut hop, mut of_hop) = (0.0, 0.0, 0, [0.0; 3]);
         for (place, (&number, before)) in way.there().iter().zip(&out.before).enumerate() {
             if way.hop(place) != hop {
                 fate.pass(std::mem::take(&mut of_hop));
+                fate.overflow_at_host = if hop == 0 { fate.overflow } else { fate.overflow_at_host };
                 hop = way.hop(place);
             }
             let Shares { marked, lost } = self.links[number].shares();
@@ -301,8 +319,24 @@ impl Place<'_> {
         true
     }
 
+    /// What of a batch that is over has not flowed into the links beyond its host's port, which has dropped `lost` packets of it,
+    /// follows with the next batch, and at once if there is none.
+    fn hand_on(&mut self, c: &mut Connection, out: &Outgoing, lost: f64) {
+        let is_last = c.unsent == 0;
+        let s = &mut c.subflows[self.i];
+        s.owed += (f64::from(out.packets) - lost) * c.wire - out.beyond;
+        if !is_last || s.repair.resend > 0 {
+            return;
+        }
+        let owed = std::mem::take(&mut s.owed).max(0.0);
+        for (place, &link) in s.way.there().iter().enumerate().filter(|(place, _)| s.way.hop(*place) > 0) {
+            self.links[link].pour(owed * s.way.share(place));
+        }
+    }
+
     /// The batch no longer flows. Its links are up to date then.
-    pub fn release(&mut self, way: &Way, out: &Outgoing) {
+    pub fn release(&mut self, way: &Way, out: &mut Outgoing) {
+        out.beyond += out.passed * (self.now - out.since) as f64;
         for (place, &link) in way.links.iter().enumerate() {
             let rate = match place < way.hops {
                 true if way.hop(place) == 0 => out.rate,

@@ -110,7 +110,7 @@ fn rounds_screen_and_say_so() {
             [&rounds, &packets].map(|own| own["combined_score"].as_f64().expect("a number"));
         let by_packets = told.starts_with('0');
         assert_eq!(first == confirmed, by_packets, "{first}, {confirmed}");
-        assert!((first / confirmed - 1.0).abs() < 0.1, "{first}, {confirmed}");
+        assert!((first / confirmed - 1.0).abs() < 0.15, "{first}, {confirmed}");
     }
 }
 

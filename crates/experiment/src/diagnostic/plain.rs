@@ -52,8 +52,29 @@ pub fn plain_json(error: &serde_json::Error) -> String {
     }
 }
 
+/// What other simulators and papers call some keys.
+const ELSEWHERE: [(&str, &str); 13] = [
+    ("algorithm", "controller"),
+    ("bandwidth", "rate"),
+    ("capacity", "rate"),
+    ("cc", "controller"),
+    ("congestion_control", "controller"),
+    ("k_mark", "mark"),
+    ("latency", "delay"),
+    ("limit", "queue"),
+    ("queue_size", "queue"),
+    ("seed", "replications"),
+    ("seeds", "replications"),
+    ("speed", "rate"),
+    ("threshold", "mark"),
+];
+
 /// That a key or a value (`what`) is unknown, with the known one that was probably meant, or with all of them.
 pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    let ours = ELSEWHERE.iter().find(|(theirs, own)| *theirs == name && known.contains(own));
+    if let Some((_, own)) = ours.filter(|_| what == "key") {
+        return format!("unknown {what} `{name}`; did you mean `{own}`?");
+    }
     let hint = did_you_mean(name, known.iter().copied());
     if !hint.is_empty() {
         return format!("unknown {what} `{name}`{hint}");
@@ -169,6 +190,11 @@ mod tests {
                 "unknown field `mrak`, expected one of `rate`, `delay`, `mark`",
                 "unknown key `mrak`; did you mean `mark`?",
             ),
+            (
+                "unknown field `bandwidth`, expected one of `rate`, `delay`, `mark`",
+                "unknown key `bandwidth`; did you mean `rate`?",
+            ),
+            ("unknown field `bandwidth`, expected `mark`", "unknown key `bandwidth`, expected `mark`"),
             ("unknown variant `perm`, expected `flows`", "unknown value `perm`, expected `flows`"),
             ("unknown field `x`, there are no fields", "unknown key `x`, expected none"),
             ("7GBB is no size", "7GBB is no size"),

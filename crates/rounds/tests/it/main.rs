@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tresse_controllers::{ConfiguredController, find};
 use tresse_fabric::{Fabric, Loss, NonEct, Path, PortConfig, Processing, Threshold};
 use tresse_rounds::Rounds;
-use tresse_sim::{FlowRecord, FlowSpec, Step};
+use tresse_sim::{FlowRecord, FlowSpec, Step, World};
 use tresse_transport::{Config, DelayedAck};
 use tresse_units::{MICROSECOND, MILLISECOND, NEVER, SECOND, Stream, Time};
 
@@ -156,4 +156,73 @@ fn it_repeats() {
         format!("{:?}", records(&mut rounds))
     };
     assert_eq!(run(), run());
+}
+
+/// Two hosts with ports `port` of 10 Gbit/s, through a switch; a link takes 2 us. Ports 0 and 1 leave the hosts, 2 and 3 the
+/// switch, to hosts 0 and 1.
+fn two_hosts() -> (Vec<PortConfig>, [Path; 2]) {
+    let port = PortConfig {
+        rate: 10 * RATE,
+        delay: 2 * MICROSECOND,
+        limit: Threshold::UNLIMITED,
+        drop_until: None,
+        mark: Threshold::UNLIMITED,
+        non_ect: NonEct::Queue,
+        red: None,
+        loss: Loss::NONE,
+        processing: Processing::new(0, 0, 0),
+    };
+    let paths = [[[0, 3], [1, 2]], [[1, 2], [0, 3]]];
+    (vec![port; 4], paths.map(|[there, back]| Path { there: there.to_vec(), back: back.to_vec() }))
+}
+
+/// A message with a window of `packets`, on this path.
+fn with_window(id: u64, packets: u32, path: Path, bytes: u64) -> FlowSpec {
+    let scheme = ConfiguredController::new(find("reno").expect("built in"), []).expect("defaults");
+    let config = Config { receive_window: packets, initial_window: packets, ..Config::default() };
+    FlowSpec::on_paths(id, config, Arc::new(scheme), bytes, vec![path])
+}
+
+/// Two hosts send to each other through one queue each. The ACKs of a window wait until the other host's window is out, so
+/// that a window of time T is followed by half a round trip of silence (Zhang, Shenker, Clark, SIGCOMM 1991).
+#[test]
+fn acks_behind_the_other_directions_data_leave_links_idle() {
+    for (packets, both) in [(20, true), (60, true), (60, false)] {
+        let (ports, paths) = two_hosts();
+        let mut rounds = Rounds::new(Fabric::new(&ports, 2, 1), PACKET as u32, 1);
+        let mut packet_by_packet = World::on(Fabric::new(&ports, 2, 1));
+        let senders = if both { 2 } else { 1 };
+        for (id, path) in (0..).zip(paths).take(senders) {
+            rounds.start(with_window(id, packets, path.clone(), 20_000_000));
+            packet_by_packet.start(with_window(id, packets, path, 20_000_000));
+        }
+        let took = records(&mut rounds).iter().map(|record| record.end).max().expect("all end");
+        let mut real = 0;
+        while let Step::Finished(record) = packet_by_packet.advance(NEVER, u64::MAX / 2) {
+            real = real.max(record.end);
+        }
+        let ratio = took as f64 / real as f64;
+        assert!((ratio - 1.0).abs() < 0.06, "{packets} packets, both {both}: {ratio:.3} of packets");
+        let window = f64::from(packets) * (PACKET * 8 * SECOND / (10 * RATE)) as f64;
+        let silence = if both { (4 * MICROSECOND) as f64 / window } else { 0.0 };
+        let bytes = 20_000_000.0 * PACKET as f64 / MSS as f64;
+        let ideal = bytes * 8.0 / (10 * RATE) as f64 * SECOND as f64 * (1.0 + silence);
+        assert!((took as f64 / ideal - 1.0).abs() < 0.1, "{packets}, {both}: {took} ps, not {ideal}");
+    }
+}
+
+/// What leaves hosts arrives in the links beyond, whoever shares a host's port.
+#[test]
+fn links_beyond_a_host_carry_what_it_sends() {
+    for packets in [2, 10, 40] {
+        let (ports, [path, _]) = two_hosts();
+        let mut rounds = Rounds::new(Fabric::new(&ports, 2, 1), PACKET as u32, 1);
+        (0..4).for_each(|id| rounds.start(with_window(id, packets, path.clone(), 300_000 * (id + 1))));
+        assert_eq!(records(&mut rounds).len(), 4);
+        let carried = [0, 3].map(|link: usize| rounds.links()[link].1.bytes);
+        let sent: u64 = (1..=4u64).map(|n| 300_000 * n + 40 * (300_000 * n).div_ceil(MSS)).sum();
+        for bytes in carried {
+            assert!(bytes.abs_diff(sent) * 200 < sent, "{packets}: {carried:?} bytes of {sent}");
+        }
+    }
 }
