@@ -121,6 +121,12 @@ struct Planned {
     plan: String,
     #[serde(default)]
     left_out: LeftOut,
+    /// All points of the plan, of which a shard has a part.
+    #[serde(default)]
+    whole: usize,
+    /// The addresses of points that failed and are not planned any more, such as those of a value with a typing error.
+    #[serde(default)]
+    over: BTreeSet<String>,
 }
 
 impl Planned {
@@ -179,6 +185,7 @@ impl Sweep {
         }
         check(plan, &base, &planned)?;
         let (mut points, left_out) = points_of(&base, &planned);
+        let whole = points.len();
         if let Some(shard) = shard {
             let own = points.into_iter().enumerate().filter(|(place, _)| shard.has(*place));
             points = own.map(|(_, point)| point).collect();
@@ -202,8 +209,12 @@ impl Sweep {
             kept.into_iter().map(|kept| (kept.record.address.clone(), kept)).collect();
         let is_new = |place: &usize| !known.contains_key(&points[*place].address);
         let mut todo: Vec<usize> = (0..points.len()).rev().filter(is_new).collect();
-        Planned { points: known.len() + todo.len(), plan: plan.name.clone(), left_out }
-            .write(folder.path())?;
+        let addresses: BTreeSet<&str> = points.iter().map(|point| &*point.address).collect();
+        let failed = known.iter().filter(|(_, kept)| kept.record.status == Status::Failed);
+        let over = failed.map(|(address, _)| address).filter(|&own| !addresses.contains(&**own));
+        let over: BTreeSet<String> = over.cloned().collect();
+        let all = known.len() + todo.len() - over.len();
+        Planned { points: all, plan: plan.name.clone(), left_out, whole, over }.write(folder.path())?;
         order(&mut todo, &points, &costs);
         let state = State { journal, known, todo, costs, computed: 0, ordered: 0 };
         Ok(Self { base, points, folder, state: Mutex::new(state) })
@@ -282,14 +293,7 @@ impl Sweep {
     /// # Errors
     /// If they cannot be written.
     pub fn finish(&self) -> Result<Finished, Diagnostic> {
-        // Points that failed and are not planned any more, such as those of a value with a typing error, are over.
-        let planned: BTreeSet<&str> = self.points.iter().map(|point| &*point.address).collect();
-        let own = self.state();
-        let kept = own
-            .known
-            .iter()
-            .filter(|(address, kept)| kept.record.status != Status::Failed || planned.contains(&***address));
-        finish(self.folder.path(), kept.map(|(_, kept)| kept))
+        finish(self.folder.path(), self.state().known.values())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -313,7 +317,7 @@ pub fn is_tuning(folder: &Path) -> bool {
 /// If it has none, or its journal cannot be read.
 pub fn read(folder: &Path) -> Result<Finished, Diagnostic> {
     let (_, kept) = Journal::read(folder)?;
-    Ok(Finished::of(folder, kept.iter()))
+    Ok(Finished::of(folder, counted(folder, kept.iter()).into_iter()))
 }
 
 /// Merges the records of the shards of the sweep in `folder` into it, and writes its results. Shards in progress
@@ -359,7 +363,7 @@ pub fn merge(folder: &Path) -> Result<Finished, Diagnostic> {
     }
     // What was left out of the plan, all shards know.
     if let Some(planned) = Planned::read(first) {
-        Planned { points: known.len(), ..planned }.write(held.path())?;
+        Planned { points: known.len().max(planned.whole), ..planned }.write(held.path())?;
     }
     finish(held.path(), known.values())
 }
@@ -422,8 +426,16 @@ fn order(todo: &mut [usize], points: &[Point], costs: &Costs) {
     todo.iter_mut().zip(guessed).for_each(|(place, (_, own))| *place = own);
 }
 
+/// Without those that failed and are not planned any more.
+fn counted<'a>(folder: &Path, known: impl Iterator<Item = &'a Kept>) -> Vec<&'a Kept> {
+    let over = Planned::read(folder).map(|planned| planned.over).unwrap_or_default();
+    known
+        .filter(|kept| kept.record.status != Status::Failed || !over.contains(&kept.record.address))
+        .collect()
+}
+
 fn finish<'a>(folder: &Path, known: impl Iterator<Item = &'a Kept>) -> Result<Finished, Diagnostic> {
-    let known: Vec<&Kept> = known.collect();
+    let known = counted(folder, known);
     table::write(folder, &known)?;
     Ok(Finished::of(folder, known.into_iter()))
 }

@@ -118,9 +118,9 @@ fn shards_are_merged() {
 fn points_that_fail_are_told_and_end_with_1() {
     let dir = TempDir::new().expect("a temporary folder");
     plan(dir.path());
-    let text =
+    let failing =
         "experiment = \"small.toml\"\n[[designs]]\nkeys = { \"workloads.permutation.rounds\" = [1, 0] }\n";
-    fs::write(dir.path().join("failing.toml"), text).expect("it can be written");
+    fs::write(dir.path().join("failing.toml"), failing).expect("it can be written");
     let sweep = |args: &[&str]| {
         let mut command = tresse(dir.path());
         command
@@ -155,6 +155,13 @@ fn points_that_fail_are_told_and_end_with_1() {
     );
     let table = fails(tresse(dir.path()).args(["show", "out", "--table", "jobs"]), 2);
     assert!(table.contains("--table is not for a sweep") && table.contains("results.parquet"), "{table}");
+    // Once the value is corrected, it is neither missing nor in the table.
+    let corrected = failing.replace("[1, 0]", "[1, 2]");
+    fs::write(dir.path().join("failing.toml"), corrected).expect("it can be written");
+    let json: Value = serde_json::from_slice(&sweep(&["--json"]).stdout).expect("--json prints one object");
+    assert_eq!((&json["points"], &json["failed"]), (&2.into(), &0.into()), "{json}");
+    assert!(json.get("planned").is_none_or(Value::is_null), "{json}");
+    assert!(!show(&[]).contains("failed"), "{}", show(&[]));
 }
 
 #[test]

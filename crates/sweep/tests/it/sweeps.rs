@@ -126,6 +126,17 @@ fn shards_are_merged_to_the_same_bytes() {
     }
 }
 
+/// A shard that was lost does not go unnoticed.
+#[test]
+fn a_missing_shard_is_told() {
+    let dir = tempdir().expect("a folder");
+    for shard in ["1/3", "3/3"] {
+        complete(&open_shard(&plan(TWELVE), dir.path(), shard));
+    }
+    let merged = tresse_sweep::merge(dir.path()).expect("they are of one sweep");
+    assert_eq!((merged.points, merged.unfinished.map(|own| own.of)), (8, Some(12)));
+}
+
 #[test]
 fn a_plan_that_grows_computes_what_is_new() {
     let dir = tempdir().expect("a folder");
