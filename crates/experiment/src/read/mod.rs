@@ -326,7 +326,17 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnost
     let value = value(text.trim(), DEPTH).ok_or_else(too_deep)?;
     let last = keys.pop().filter(|k| !k.is_empty()).ok_or_else(|| bad("the path is empty".into()))?;
     let mut at = table;
+    let mut parent = "";
     for key in keys {
+        // A new name may be meant, but not one that nearly is another.
+        let what = [("schemes", "scheme"), ("workloads", "part of the workload"), ("variants", "variant")];
+        if let Some((_, what)) = what.iter().find(|(of, _)| *of == parent && !at.contains_key(key)) {
+            let hint = did_you_mean(key, at.keys().map(String::as_str));
+            if !hint.is_empty() {
+                return Err(bad(format!("there is no {what} `{key}`{hint}")));
+            }
+        }
+        parent = key;
         // A table that the file leaves out begins empty; one that may not be there is refused when
         // the experiment is read again.
         at = match at.entry(key).or_insert_with(|| Value::Table(Table::new())) {
@@ -336,7 +346,11 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnost
                 let hint = format!("a variant may have another list: `[[variants.NAME.{key}]]` in the file");
                 return Err(bad(message).hint(hint));
             }
-            _ => return Err(bad(format!("`{key}` is not a table"))),
+            _ => {
+                let (whole, _) = path.split_once(&format!(".{last}")).unwrap_or((path, ""));
+                let hint = format!("values by name are a table: `--set '{whole}={{ {last} = …, … }}'`");
+                return Err(bad(format!("`{key}` is not a table")).hint(hint));
+            }
         };
     }
     at.insert(last.to_owned(), value);
