@@ -64,10 +64,12 @@ fn of_marks(loaded: &Loaded, plan: &Plan, schemes: &IndexMap<&str, &BoundScheme>
         own => own.value() * u64::from(packet),
     };
     let ports = || plan.cases.iter().flat_map(|case| &case.setting.fabric.configs);
-    let has_thresholds = ports().any(|port| port.mark != Threshold::UNLIMITED);
     // A queue that is full at K drops the packet that would be marked.
-    let marks = ports().any(|port| port.mark != Threshold::UNLIMITED && bytes(port.mark) < bytes(port.limit));
-    if marks
+    let with_threshold = || ports().filter(|port| port.mark != Threshold::UNLIMITED);
+    let (all, useless) = with_threshold().fold((0, 0), |(all, useless), port| {
+        (all + 1, useless + usize::from(bytes(port.mark) >= bytes(port.limit)))
+    });
+    if all > 0 && useless == 0
         || fabric.red.is_some()
         || !fabric.classes.is_empty()
         || built_in::find(&loaded.source.name).is_some()
@@ -76,17 +78,19 @@ fn of_marks(loaded: &Loaded, plan: &Plan, schemes: &IndexMap<&str, &BoundScheme>
     }
     let listens = schemes.iter().filter(|(_, own)| own.controllers.controller().needs_ecn());
     let names: Vec<&str> = listens.map(|(name, _)| *name).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "no port marks ({}), so these schemes hear of losses only: {}",
-            if has_thresholds {
-                "every queue is full before it is above `fabric.mark`"
-            } else {
-                "`fabric.mark`, `fabric.red`"
-            },
-            names_of(&names)
-        )
-    })
+    let why = match (all, useless) {
+        (0, _) => "no port marks (`fabric.mark`, `fabric.red`)".to_owned(),
+        _ if all == useless => {
+            "no port marks (every queue is full before it is above `fabric.mark`)".to_owned()
+        }
+        _ => format!(
+            "{} % of the ports with a threshold never mark, because their queue is full before (`mark`, `host_mark`)",
+            (100 * useless).div_ceil(all)
+        ),
+    };
+    let there = if useless < all { "there " } else { "" };
+    (!names.is_empty())
+        .then(|| format!("{why}, so {there}these schemes hear of losses only: {}", names_of(&names)))
 }
 
 /// Keys of `[transport]` that do not apply to schemes with their own profile.

@@ -80,6 +80,9 @@ fn schemes_that_listen_for_marks_where_no_port_marks_are_told() {
     // A single link that marks is enough.
     let link = "fabric.links=[{ ends = [\"leaf 0\", \"spine 0\"], mark = \"20pkt\" }]";
     assert_eq!(notes(&[silent[0], silent[1], link]), Ok(Vec::new()));
+    // But not where others have a K that never marks.
+    let told = notes(&["fabric.mark=200pkt", "fabric.queue=100pkt", link]).expect("valid");
+    assert!(told.len() == 1 && told[0].contains("so there these schemes hear of losses only"), "{told:?}");
 }
 
 #[test]
