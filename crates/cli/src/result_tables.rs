@@ -351,7 +351,7 @@ pub fn offered(cases: &[CaseResult]) -> IndexSet<String> {
         let (tier, access) = (percent("offered_bisection_ratio")?, percent("offered_access_ratio")?);
         let names = ["pattern", "variant"].into_iter().filter_map(|axis| case.case.get(axis)?.as_str());
         let pattern = names.collect::<Vec<_>>().join(" ");
-        let rest = if case.by.contains_key("group") { ", without the parts that have no load" } else { "" };
+        let rest = if case.by.contains_key("group") { ", of the parts that have a load" } else { "" };
         Some(format!(
             "load of {pattern}: {tier:.1} % of the narrowest tier, {access:.1} % of the senders' links (payload{rest})"
         ))

@@ -62,7 +62,8 @@ pub fn why_none(case: &Case, outcomes: &[&Outcome]) -> Option<String> {
             n => format!(" and {} more", n - 1),
         };
         format!(
-            "the change at {}{more} has less than {hold} of goodput before it, or less than that after it (`for` in `recovery`)",
+            "after the change at {}{more} it is not known: there is less than {hold} of goodput before it or after it, or goodput \
+             was back for less than that when the run ended (`for` in `recovery`)",
             Duration(first)
         )
     });
