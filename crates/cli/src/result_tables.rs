@@ -67,7 +67,9 @@ impl By {
             Self::Distance => "no flow has finished",
             Self::Group => "all its flows are in one group: its workload has no `parts` and no `mix`",
             Self::Layer => "its link totals were not kept",
-            Self::Window => "its experiment names none in `[measure.windows]`",
+            Self::Window => {
+                "its experiment names none in `[measure.windows]` that begins before the run ends"
+            }
             Self::Seed => "it has only one",
         }
     }

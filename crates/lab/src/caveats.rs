@@ -144,7 +144,10 @@ fn unsteady(done: &[(&Case, u64, &Outcome)]) -> Option<String> {
         if case.duration.is_some() || case.parts.iter().all(|part| part.pattern.offered.is_none()) {
             continue;
         }
-        let last = outcome.flows.iter().map(|flow| flow.record.start).max().unwrap_or(0);
+        // A job arrives once: its later flows are answers.
+        let alone = outcome.flows.iter().filter(|flow| flow.begun.start.job.is_none());
+        let jobs = outcome.jobs.iter().map(|(_, job)| job.start);
+        let last = alone.map(|flow| flow.record.start).chain(jobs).max().unwrap_or(0);
         let end = outcome.flows.iter().map(|flow| flow.record.end).max().unwrap_or(0);
         let is_unsteady = (end - last) as f64 > STEADY * last as f64;
         let is_worse = worst.as_ref().is_none_or(|(_, other, until)| end - last > until - other);
@@ -154,7 +157,7 @@ fn unsteady(done: &[(&Case, u64, &Outcome)]) -> Option<String> {
     }
     worst.map(|(label, last, end)| {
         format!(
-            "not a steady state: in {label} the last flow begins at {:.1} ms and the last one ends at {:.1} ms, so the load \
+            "not a steady state: in {label} the last flow or job arrives at {:.1} ms and the last one ends at {:.1} ms, so the load \
              is below the one that was asked for after the arrivals. Use more `flows`, or a `duration`, which cuts off \
              flows at its end",
             seconds(last) * 1e3,

@@ -44,6 +44,9 @@ impl fmt::Display for Text<'_> {
             if let Some(line) = pair.sameness() {
                 writeln!(f, "{}", sentence(&line, 2))?;
             }
+            if pair.cases.is_empty() {
+                continue;
+            }
             // Lines that all say the same would hide what matters.
             if !pair.is_same() {
                 write!(f, "\n{}", table(pair))?;

@@ -173,6 +173,10 @@ fn pair(left: &Finished, right: &Finished, judge: bool) -> Result<Pair, Diagnost
     let alone = [only("first", &l.cases, &r.cases), only("second", &r.cases, &l.cases)].concat();
     let has_other_cases = !alone.is_empty();
     notes.extend(alone);
+    notes.extend(
+        (!l.cases.iter().any(|case| find(&r.cases, case)))
+            .then(|| "the runs have no case in common, so there is nothing to compare".to_owned()),
+    );
     let both = l.cases.iter().filter_map(|own| Some((own, r.cases.iter().find(|c| c.case == own.case)?)));
     let is_judged = judge || l.judged && r.judged;
     let has_claims = publications.iter().all(|own| !own.claims.is_empty());
