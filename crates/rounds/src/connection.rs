@@ -188,13 +188,10 @@ pub(crate) struct Outgoing {
     pub packets: u32,
     pub start: Time,
     pub end: Time,
-    /// Bytes per ps, into the host's port and into the links beyond it; of ACKs, into those back.
+    /// Bytes per ps, into the host's port; of ACKs, into the links back.
     pub rate: f64,
-    pub passed: f64,
     pub acks: f64,
-    /// Bytes that have flowed into each hop beyond the host's port until `since`, when the rates changed last.
-    pub beyond: f64,
-    pub since: Time,
+    pub beyond: Beyond,
     /// The way of its first packet to the receiver, and its round trip, ps.
     pub forward: f64,
     pub rtt: f64,
@@ -215,6 +212,30 @@ pub(crate) struct Outgoing {
     pub before: SmallVec<[Shares; 6]>,
     /// By link of the first hop, if those serve subflows in turn.
     pub turns: SmallVec<[Turn; 1]>,
+}
+
+/// What of a batch flows into each hop beyond its host's port.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Beyond {
+    /// Bytes per ps, and since when.
+    pub rate: f64,
+    pub since: Time,
+    /// Bytes until then.
+    pub bytes: f64,
+}
+
+/// How the next batch of a subflow leaves its host.
+#[derive(Debug, Default)]
+pub(crate) struct Leaving {
+    /// The time between two packets that ACKs allow, ps.
+    pub gap: f64,
+    /// Whether the last batch's ACKs came in a burst, because the first had waited longer than the last.
+    pub in_burst: bool,
+    /// How long the first of them waited behind what the receiver's host sent, ps.
+    pub behind: f64,
+    /// Bytes of batches that are over and have not flowed into the links beyond the host's port: with a negative number too many
+    /// have.
+    pub owed: f64,
 }
 
 /// The links of a subflow; none while no path leads to the other host.
@@ -396,15 +417,7 @@ pub(crate) struct Subflow {
     pub rtt: Rtt,
     /// The number of the next batch.
     pub next: u32,
-    /// The time between two packets that ACKs allow, ps.
-    pub gap: f64,
-    /// Bytes of batches that are over and have not flowed into the links beyond the host's port: with a negative number too many
-    /// have.
-    pub owed: f64,
-    /// Whether the last batch's ACKs came in a burst, because the first had waited longer than the last.
-    pub in_burst: bool,
-    /// How long the first ACK of the last batch waited behind what the receiver's host sent, ps.
-    pub behind: f64,
+    pub leaving: Leaving,
     pub last_sent: Time,
     /// When the first ACK of the last batch arrives, if that is known.
     pub acked_at: Time,

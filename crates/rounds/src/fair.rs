@@ -145,9 +145,9 @@ impl Place<'_> {
         let slower = c.wire / s.way.first_gap(self.links, c.wire) / out.rate;
         (out.rate, out.acks) = (out.rate * slower, out.acks * slower);
         // What of it has not left the port yet.
-        let left = f64::from(out.packets) * c.wire - out.beyond;
+        let left = f64::from(out.packets) * c.wire - out.beyond.bytes;
         let Flow { passed, turns, .. } = self.flow(&s.way, [out.rate, out.acks], true, |_| left / late);
-        (out.passed, out.since) = (passed, self.now);
+        (out.beyond.rate, out.beyond.since) = (passed, self.now);
         for (turn, now) in out.turns.iter_mut().zip(turns) {
             *turn = Turn { served: turn.served, waits: turn.waits, ..now };
         }

@@ -33,7 +33,7 @@ impl Place<'_> {
             if c.subflows[self.i].is_open && c.sprayed.is_none() && self.hold(c) {
                 return 0;
             }
-            let waits = c.subflows[self.i].behind > 0.0;
+            let waits = c.subflows[self.i].leaving.behind > 0.0;
             if let Some(at) = at.filter(|&at| waits && at > self.now) {
                 self.plan(c, at, Kind::Acked(number));
                 return self.send(c);
@@ -70,7 +70,7 @@ impl Place<'_> {
             let window = c.window(self.i);
             let s = &mut c.subflows[self.i];
             let room = window.saturating_sub(s.in_flight);
-            s.gap = batch.gap * f64::from(arrived) / f64::from(room.max(1));
+            s.leaving.gap = batch.gap * f64::from(arrived) / f64::from(room.max(1));
         }
         // Where a link has failed, there are no other ACKs that would let something leave.
         let sent = if arrived > 0 || !self.links.any_down() { self.send(c) } else { 0 };

@@ -109,7 +109,7 @@ impl Rounds {
         for i in 0..c.subflows.len() {
             let s = &mut c.subflows[i];
             if s.in_flight == 0 {
-                s.gap = 0.0; // no ACKs come that would space its packets
+                s.leaving.gap = 0.0; // no ACKs come that would space its packets
             }
             let length = s.way.length();
             let sent = self.place(slot, i).send(&mut c);

@@ -7,7 +7,7 @@ use tresse_path_manager::{Ack, Action, Memory, PathChoice, PathManager, Priority
 use tresse_transport::{Counters, Join};
 use tresse_units::{NEVER, Time};
 
-use crate::connection::{Acks, Connection, Echo, Repair, Rtt, Subflow, Way};
+use crate::connection::{Acks, Connection, Echo, Leaving, Repair, Rtt, Subflow, Way};
 use crate::events::{Event, Kind};
 use crate::network::Rounds;
 use crate::sending::Place;
@@ -190,10 +190,7 @@ impl Rounds {
             in_flight: 0,
             rtt: Rtt::default(),
             next: 0,
-            gap: 0.0,
-            owed: 0.0,
-            in_burst: false,
-            behind: 0.0,
+            leaving: Leaving::default(),
             last_sent: self.now,
             acked_at: 0,
             acks: Acks::default(),

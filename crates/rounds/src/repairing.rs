@@ -115,7 +115,7 @@ impl Place<'_> {
         s.repair.once = s.repair.resend + s.in_flight;
         s.repair.forgotten = 0;
         (s.repair.holes, s.repair.since, s.repair.answer) = (0, 0, None);
-        s.gap = 0.0;
+        s.leaving.gap = 0.0;
         let held = std::mem::take(&mut s.echo.held);
         c.hosts.play(&mut c.group, Told::Timeout { subflow: s.place });
         if held { self.repeat(c) } else { self.send(c) }

@@ -5,7 +5,7 @@ use tresse_fabric::{Fabric, Histogram};
 use tresse_units::Time;
 
 use crate::bursts::Burst;
-use crate::connection::{Connection, Outgoing, Way};
+use crate::connection::{Beyond, Connection, Outgoing, Way};
 use crate::events::{Event, Events, Kind};
 use crate::fair::Turn;
 use crate::link::Shares;
@@ -149,7 +149,7 @@ impl Place<'_> {
         s.limited &= packets <= most;
         let packets = packets.min(most);
         // Behind ACKs that come more slowly nothing waits.
-        let waits = if s.gap > first { 0.0 } else { first * f64::from(s.in_flight + packets) - rtt };
+        let waits = if s.leaving.gap > first { 0.0 } else { first * f64::from(s.in_flight + packets) - rtt };
         (packets, Some(waits.max(0.0)))
     }
 
@@ -222,29 +222,29 @@ impl Place<'_> {
         if let Some(way) = s.moves.take() {
             s.way = *way;
         }
-        let (waits, rests) = self.waits(&s.way, c.wire, s.behind > 0.0);
+        let (waits, rests) = self.waits(&s.way, c.wire, s.leaving.behind > 0.0);
         let forward = s.way.base[0] + waits[0];
         let rtt = forward + s.way.base[1] + waits[1] + rests * c.stream.unit();
         // Not faster than the slowest link: what is sent in a burst waits there, and its ACKs come at that pace.
         let first = s.way.first_gap(self.links, c.wire);
-        let own_gap = s.gap.max(c.sprayed.as_ref().map_or(0.0, |own| own.gap(&c.config)));
+        let own_gap = s.leaving.gap.max(c.sprayed.as_ref().map_or(0.0, |own| own.gap(&c.config)));
         let gap = own_gap.max(first);
         let (packets, queue) = self.fitting(c, packets, [rtt, first]);
         if packets == 0 {
             return 0;
         }
         let s = &mut c.subflows[self.i];
-        let rtt = rtt + s.behind;
+        let rtt = rtt + s.leaving.behind;
         // A window of more than the host's port sends in a round trip waits in that port.
-        let waits = s.gap <= first && queue.is_none();
+        let waits = s.leaving.gap <= first && queue.is_none();
         let held = if waits { (first * f64::from(packets) - rtt).max(0.0) } else { 0.0 };
         let (rtt, queue) = (rtt + held, queue.unwrap_or(0.0));
         let [over_mark, over_limit] = self.links[s.way.links[0]].beyond(held);
         let at_host = [over_mark, over_limit].map(|bytes| (bytes / c.wire) as u32);
-        let clocked = if first > 0.0 { (s.gap / first).min(0.999) } else { 0.0 };
+        let clocked = if first > 0.0 { (s.leaving.gap / first).min(0.999) } else { 0.0 };
         let packets = packets.min(((rtt / gap) as u32).max(1));
         let lasts = gap * f64::from(packets);
-        let is_round = lasts > NEARLY * rtt && !s.in_burst;
+        let is_round = lasts > NEARLY * rtt && !s.leaving.in_burst;
         // Where more waits, ACKs come at the port's pace, and not with whole packets a round trip.
         let is_stretched = is_round && queue == 0.0;
         let end = self.now + (if is_stretched { rtt } else { lasts } as Time).max(1);
@@ -255,9 +255,9 @@ impl Place<'_> {
         self.links.hand_over(
             &s.way,
             Burst { start: self.now, comes, leaves: first * f64::from(packets), held },
-            s.in_burst,
+            s.leaving.in_burst,
         );
-        let owed = s.owed / (end - self.now) as f64;
+        let owed = s.leaving.owed / (end - self.now) as f64;
         let Flow { passed, before, turns } =
             self.flow(&s.way, [rate, acks], queue > 0.0, |passed| passed + owed);
         self.count_sent(c, packets, end);
@@ -268,15 +268,13 @@ impl Place<'_> {
             start,
             end,
             rate,
-            passed,
-            since: start,
-            beyond: 0.0,
             acks,
+            beyond: Beyond { rate: passed, since: start, bytes: 0.0 },
             forward,
             rtt,
             queue,
             held,
-            behind: s.behind,
+            behind: s.leaving.behind,
             at_host,
             clocked,
             pause,

@@ -186,8 +186,8 @@ impl Place<'_> {
         let alone = out.rtt - out.behind - out.held;
         let spread = (lasted + now_rtt - alone).max(s.way.least_gap * f64::from(out.packets));
         let [behind, behind_last] = self.links.behind_bursts(&s.way, &out, spread, self.now);
-        s.behind = behind;
-        s.in_burst = behind > behind_last;
+        s.leaving.behind = behind;
+        s.leaving.in_burst = behind > behind_last;
         let gap = (spread + behind_last - behind).max(ack) / f64::from(out.packets);
         let out_rtt = if out.held > 0.0 { (alone + behind).max(out.rtt) } else { alone + behind };
         let growth = now_rtt + behind_last - (alone + behind);
@@ -252,7 +252,7 @@ impl Place<'_> {
             }
             let (is_down, which) = (self.links[number].is_down(), Which::of(self.links, number));
             let share = way.share(place);
-            let own = share * if way.hop(place) == 0 { out.rate } else { out.passed };
+            let own = share * if way.hop(place) == 0 { out.rate } else { out.beyond.rate };
             let (before, of_inflow) =
                 (self.links[number].before_full(own, dropped), self.links[number].share(own));
             let record = self.links.record_mut(number);
@@ -324,11 +324,11 @@ impl Place<'_> {
     fn hand_on(&mut self, c: &mut Connection, out: &Outgoing, lost: f64) {
         let is_last = c.unsent == 0;
         let s = &mut c.subflows[self.i];
-        s.owed += (f64::from(out.packets) - lost) * c.wire - out.beyond;
+        s.leaving.owed += (f64::from(out.packets) - lost) * c.wire - out.beyond.bytes;
         if !is_last || s.repair.resend > 0 {
             return;
         }
-        let owed = std::mem::take(&mut s.owed).max(0.0);
+        let owed = std::mem::take(&mut s.leaving.owed).max(0.0);
         for (place, &link) in s.way.there().iter().enumerate().filter(|(place, _)| s.way.hop(*place) > 0) {
             self.links[link].pour(owed * s.way.share(place));
         }
@@ -336,11 +336,11 @@ impl Place<'_> {
 
     /// The batch no longer flows. Its links are up to date then.
     pub fn release(&mut self, way: &Way, out: &mut Outgoing) {
-        out.beyond += out.passed * (self.now - out.since) as f64;
+        out.beyond.bytes += out.beyond.rate * (self.now - out.beyond.since) as f64;
         for (place, &link) in way.links.iter().enumerate() {
             let rate = match place < way.hops {
                 true if way.hop(place) == 0 => out.rate,
-                true => out.passed,
+                true => out.beyond.rate,
                 false => out.acks,
             };
             let rate = rate * way.share(place);

@@ -175,7 +175,7 @@ impl Place<'_> {
         s.repair.backoff += 1;
         s.repair.resend += lost;
         s.in_flight -= lost;
-        s.gap = 0.0;
+        s.leaving.gap = 0.0;
         let report = Report { lost, ..own.nothing(s.limited) };
         c.steer(&report, 0.0);
         self.send(c)
