@@ -124,7 +124,8 @@ impl Place<'_> {
     }
 
     /// How long a packet of these bytes waits there, its ACK back, and how long both wait at most for packets in transmission, a
-    /// mean over the chance that there is one, ps. The links are brought up to date.
+    /// mean over the chance that there is one, ps. The links are brought up to date. `behind`: ACKs wait behind a burst of their
+    /// host, and for nothing else that it sends.
     fn waits(&mut self, way: &Way, bytes: f64, behind: bool) -> ([f64; 2], f64) {
         let (mut waits, mut rests) = ([0.0; 2], 0.0);
         for (place, &link) in way.links.iter().enumerate() {

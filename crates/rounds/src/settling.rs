@@ -183,6 +183,7 @@ impl Place<'_> {
         let now_rtt = self.trip(&s.way, c.wire) + late;
         let back = s.way.links[s.way.hops];
         let ack = self.links[back].transmission(f64::from(c.config.ack * out.packets));
+        // Without what waits in the hosts: where that is longer than what was expected, the first ACK comes later.
         let alone = out.rtt - out.behind - out.held;
         let spread = (lasted + now_rtt - alone).max(s.way.least_gap * f64::from(out.packets));
         let [behind, behind_last] = self.links.behind_bursts(&s.way, &out, spread, self.now);

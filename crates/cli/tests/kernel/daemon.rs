@@ -17,6 +17,7 @@ use crate::ecmp::Ecmp;
 use crate::flow::Flow;
 use crate::namespace::Namespace;
 use crate::probe::{ready, say};
+use crate::repeat::beside;
 use crate::testbed::{Path, Plan, Testbed};
 
 /// A daemon that begins puts back what any killed one has changed: none may while a test looks at just that.
@@ -271,6 +272,8 @@ fn path_sharing_closes_a_subflow_where_two_share_a_bottleneck_and_none_where_the
     // Here slow start alone makes 200 marks, which tell nothing: the detection waits for more.
     let policy = "[[policy]]\nname = \"all\"\nmanager = \"path-sharing\"\naddresses = [\"10.1.1.1\"]\n\
                   parameters = { gamma = 500, theta = 450, delta = 50 }\n";
+    // Others look for controls that are left.
+    let _beside = beside();
     let control = Control::attach("xmp");
     let path = Path::marking(20, 20);
     // A bottleneck of another kind: it marks nothing, whatever the RTTs are when the detection looks.

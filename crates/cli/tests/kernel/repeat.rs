@@ -125,6 +125,11 @@ pub fn alone() -> RwLockWriteGuard<'static, ()> {
     ALONE.write().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Until this is dropped no test of this process has the machine to itself.
+pub fn beside() -> RwLockReadGuard<'static, ()> {
+    ALONE.read().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The right to run a testbed now.
 struct Slot {
     _together: RwLockReadGuard<'static, ()>,
@@ -135,7 +140,7 @@ impl Slot {
         let (free, freed) = &FREE;
         let free = free.lock().unwrap_or_else(PoisonError::into_inner);
         *freed.wait_while(free, |free| *free == 0).unwrap_or_else(PoisonError::into_inner) -= 1;
-        Self { _together: ALONE.read().unwrap_or_else(PoisonError::into_inner) }
+        Self { _together: beside() }
     }
 }
 
