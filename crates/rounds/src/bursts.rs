@@ -79,12 +79,10 @@ impl Bursts {
 }
 
 impl Links {
-    /// A batch comes to its host's port, where that has one queue. Where another subflow sends too, packets of both alternate,
-    /// and nothing comes in bursts. `at_once`: so do the ACKs that let it leave. What few of them let leave earlier does not
-    /// stay apart: it waits for the others behind the next burst.
+    /// A batch comes to its host's port, where that has one queue. `at_once`: the ACKs that let it leave came in a burst. What
+    /// few of them let leave earlier does not stay apart: it waits for the others behind the next burst.
     pub fn hand_over(&mut self, way: &Way, burst: Burst, at_once: bool) {
-        let port = way.links[0];
-        if self.fair(port).is_some() || !self[port].is_idle() {
+        if self.fair(way.links[0]).is_some() {
             return;
         }
         let comes = if at_once { 0.0 } else { burst.comes };

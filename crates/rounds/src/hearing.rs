@@ -53,7 +53,9 @@ impl Place<'_> {
         if arrived > 0 {
             let late = (s.arrived - s.arrived_by(self.now)) as u32;
             s.arrived += u64::from(arrived);
-            let until = self.now + (batch.gap * f64::from(late + arrived)) as Time;
+            // However ACKs come, packets arrive no faster than the slowest link lets them.
+            let gap = batch.gap.max(s.way.least_gap);
+            let until = self.now + (gap * f64::from(late + arrived)) as Time;
             s.acks = Acks { packets: late + arrived, since: self.now, until };
             s.repair.backoff = 0;
             s.counters.marks += batch.marked.map(u64::from).iter().sum::<u64>();

@@ -153,11 +153,6 @@ impl Link {
         if self.inflow > self.rate { self.rate / self.inflow } else { 1.0 }
     }
 
-    /// Whether no more than ACKs flow into it.
-    pub fn is_idle(&self) -> bool {
-        self.inflow < self.rate / 4.0
-    }
-
     /// So many bytes arrive at once. What has no room is lost. It is up to date.
     pub fn pour(&mut self, bytes: f64) {
         let room = (f64::from(self.limit) - self.backlog).max(0.0).min(bytes);

@@ -124,17 +124,15 @@ impl Place<'_> {
     }
 
     /// How long a packet of these bytes waits there, its ACK back, and how long both wait at most for packets in transmission, a
-    /// mean over the chance that there is one, ps. The links are brought up to date. `behind`: ACKs wait behind a burst of their
-    /// host, and for nothing else that it sends.
-    fn waits(&mut self, way: &Way, bytes: f64, behind: bool) -> ([f64; 2], f64) {
+    /// mean over the chance that there is one, ps. The links are brought up to date.
+    fn waits(&mut self, way: &Way, bytes: f64) -> ([f64; 2], f64) {
         let (mut waits, mut rests) = ([0.0; 2], 0.0);
         for (place, &link) in way.links.iter().enumerate() {
             self.links.advance(link, self.now);
             let share = way.share(place);
             waits[usize::from(place >= way.hops)] += share * self.wait(way, place, bytes);
             // A packet finds another one in transmission as often as a link is busy, and waits for what is left of it.
-            let is_behind = behind && place >= way.hops;
-            rests += if is_behind { 0.0 } else { share * self.rest(way, place, bytes) };
+            rests += share * self.rest(way, place, bytes);
         }
         (waits, rests)
     }
@@ -223,7 +221,7 @@ impl Place<'_> {
         if let Some(way) = s.moves.take() {
             s.way = *way;
         }
-        let (waits, rests) = self.waits(&s.way, c.wire, s.leaving.behind > 0.0);
+        let (waits, rests) = self.waits(&s.way, c.wire);
         let forward = s.way.base[0] + waits[0];
         let rtt = forward + s.way.base[1] + waits[1] + rests * c.stream.unit();
         // Not faster than the slowest link: what is sent in a burst waits there, and its ACKs come at that pace.

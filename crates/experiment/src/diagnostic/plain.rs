@@ -53,17 +53,15 @@ pub fn plain_json(error: &serde_json::Error) -> String {
 }
 
 /// What other simulators and papers call some keys.
-const ELSEWHERE: [(&str, &str); 13] = [
+const ELSEWHERE: [(&str, &str); 11] = [
     ("algorithm", "controller"),
     ("bandwidth", "rate"),
     ("capacity", "rate"),
     ("cc", "controller"),
     ("congestion_control", "controller"),
-    ("k_mark", "mark"),
     ("latency", "delay"),
     ("limit", "queue"),
     ("queue_size", "queue"),
-    ("seed", "replications"),
     ("seeds", "replications"),
     ("speed", "rate"),
     ("threshold", "mark"),

@@ -327,7 +327,7 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnost
     let last = keys.pop().filter(|k| !k.is_empty()).ok_or_else(|| bad("the path is empty".into()))?;
     let mut at = table;
     let mut parent = "";
-    for key in keys {
+    for (depth, &key) in keys.iter().enumerate() {
         // A new name may be meant, but not one that nearly is another.
         let what = [("schemes", "scheme"), ("workloads", "part of the workload"), ("variants", "variant")];
         if let Some((_, what)) = what.iter().find(|(of, _)| *of == parent && !at.contains_key(key)) {
@@ -347,7 +347,7 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnost
                 return Err(bad(message).hint(hint));
             }
             _ => {
-                let (whole, _) = path.split_once(&format!(".{last}")).unwrap_or((path, ""));
+                let whole = keys[..=depth].join(".");
                 let hint = format!("values by name are a table: `--set '{whole}={{ {last} = …, … }}'`");
                 return Err(bad(format!("`{key}` is not a table")).hint(hint));
             }
