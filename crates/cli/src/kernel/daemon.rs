@@ -35,7 +35,7 @@ use crate::table::Table;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// The configuration file (docs/linux.md)
+    /// The configuration file (docs/daemon.md)
     #[arg(long, value_name = "FILE", default_value = "/etc/tresse/daemon.toml")]
     config: PathBuf,
     /// Check the configuration and exit

@@ -73,6 +73,24 @@ fn namespaces_die_in_traffic() {
 }
 
 #[test]
+fn a_connection_falls_back_to_tcp() {
+    each("a_connection_falls_back_to_tcp", |controller| {
+        let control = Control::attach(controller);
+        let bed = bed(4, control.name());
+        bed.cut_next_handshake();
+        let fallen = bed.open();
+        assert!(wait_for(5.0, || bed.fallbacks() == 1), "{controller}: {:?}", fallen.subflows());
+        assert!(moves(&fallen), "{controller}: a connection that fell back stands still");
+        let status = status_of(control.name());
+        assert_eq!(status["connections"][0]["subflows"].as_array().map_or(0, Vec::len), 1, "{status:#}");
+        bed.cut_next_handshake();
+        let whole = bed.connect();
+        assert_eq!(bed.fallbacks(), 2, "{controller}: the second connection did not fall back");
+        assert!(moves(&whole) && moves(&fallen), "{controller}: beside each other they stand still");
+    });
+}
+
+#[test]
 fn detached_in_traffic() {
     each("detached_in_traffic", |controller| {
         let bed = bed(2, "reno");

@@ -28,7 +28,7 @@ fn one_version_stands_everywhere() {
     // maturin takes the package's version from Cargo.toml.
     assert_eq!(value("pyproject.toml", "dynamic"), "[\"version\"]");
     let package = format!("tresse_{version}-1_amd64.deb");
-    assert!(read("docs/linux.md").contains(&package), "docs/linux.md does not install {package}");
+    assert!(read("docs/daemon.md").contains(&package), "docs/daemon.md does not install {package}");
 }
 
 /// The files below these folders that a script names; a `*` matches the rest of a name.
