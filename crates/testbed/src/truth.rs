@@ -36,6 +36,9 @@ pub struct Truth {
     pub subflows_refused: u64,
     /// Why it refused the first of them.
     pub why_refused: Option<String>,
+    /// Connections that were to be Multipath TCP and fell back to TCP, because the last ACK of the handshake and the
+    /// first data were lost (RFC 8684, section 3.7).
+    pub fell_back: u64,
     /// Hooks of the controllers that the kernel skipped; each was repaired.
     pub repairs: u64,
     /// The share of all cores' time in which they were idle; `None` if the system does not report it.
@@ -91,6 +94,9 @@ impl Truth {
         }
         if let Some(first) = &self.why_refused {
             why.push(format!("the kernel refused {} subflows ({first})", self.subflows_refused));
+        }
+        if self.fell_back > 0 {
+            why.push(format!("{} connections fell back to plain TCP", self.fell_back));
         }
         (!why.is_empty()).then(|| why.join(", "))
     }
@@ -193,5 +199,11 @@ mod tests {
         assert_eq!(busy.flag().as_deref(), Some("the processors were never idle, so hosts waited for them"));
         assert_eq!(busy.slower().map(|scale| scale.to_string()).as_deref(), Some("1/14"));
         assert_eq!(run(0.4, 3_401_000_000).flag().as_deref(), Some("a flow began 3401 ms late"));
+    }
+
+    #[test]
+    fn connections_that_fell_back_to_tcp_are_flagged() {
+        let run = Truth { fell_back: 2, ..Truth::default() };
+        assert_eq!(run.flag().as_deref(), Some("2 connections fell back to plain TCP"));
     }
 }

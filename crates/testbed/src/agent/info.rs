@@ -32,6 +32,13 @@ pub struct Subflow {
     pub marks: u64,
 }
 
+impl Subflow {
+    /// Whether it belongs to a plain TCP connection.
+    pub fn is_plain(&self) -> bool {
+        self.from == UNKNOWN
+    }
+}
+
 /// `enum tcp_ca_state`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TcpState {
@@ -113,4 +120,33 @@ fn subflow(info: &[u8], from: SocketAddrV4) -> Option<Subflow> {
 
 fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use socket2::{Domain, Protocol, Socket, Type};
+
+    use super::{SocketAddrV4, subflows};
+
+    /// Whether a Multipath TCP connection over loopback to a listener of this protocol fell back to TCP.
+    fn fell_back(protocol: Protocol) -> std::io::Result<bool> {
+        let socket = |protocol| Socket::new(Domain::IPV4, Type::STREAM, Some(protocol));
+        let (listener, client) = (socket(protocol)?, socket(Protocol::MPTCP)?);
+        listener.bind(&SocketAddrV4::new([127, 0, 0, 1].into(), 0).into())?;
+        listener.listen(1)?;
+        client.connect(&listener.local_addr()?)?;
+        let seen = subflows(client.as_fd(), true);
+        assert_eq!(seen.len(), 1, "{seen:?}");
+        Ok(seen[0].is_plain())
+    }
+
+    #[test]
+    fn a_fallback_to_tcp_is_seen() {
+        match fell_back(Protocol::TCP).and_then(|tcp| Ok((tcp, fell_back(Protocol::MPTCP)?))) {
+            Ok(seen) => assert_eq!(seen, (true, false)),
+            Err(error) => eprintln!("skipped: fallback to TCP: this machine has no Multipath TCP ({error})"),
+        }
+    }
 }

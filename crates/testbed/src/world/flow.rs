@@ -47,6 +47,8 @@ pub(super) struct Flow {
     pub places: Option<Places>,
     /// The subflows that were opened so far, by number.
     pub subflows: Vec<OwnSubflow>,
+    /// It was to be Multipath TCP, and its kernels speak TCP.
+    pub fell_back: bool,
 }
 
 /// What is wrong with a flow that was to end at `end`, if it began only after that, at `start`.
@@ -80,6 +82,10 @@ impl Flow {
         let mut known = Vec::new();
         for own in seen {
             let number = match &self.carrier {
+                Carrier::Mptcp(_) if own.is_plain() => {
+                    self.fell_back = true;
+                    Some(0)
+                }
                 Carrier::Mptcp(_) => self.number(own.from),
                 _ => Some(0),
             };

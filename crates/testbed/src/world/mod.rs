@@ -46,6 +46,8 @@ pub struct World<'a> {
     refused: u64,
     /// Why it refused the first of them.
     why_refused: Option<String>,
+    /// Connections that fell back to TCP.
+    fell_back: u64,
     /// Why it cannot continue.
     broken: Option<String>,
     /// Ends the run, which then has no results.
@@ -66,6 +68,7 @@ impl<'a> World<'a> {
             begun_late: 0,
             refused: 0,
             why_refused: None,
+            fell_back: 0,
             broken: None,
             stop,
         }
@@ -80,6 +83,7 @@ impl<'a> World<'a> {
             begun_late_max_ns: self.begun_late / 1000,
             subflows_refused: self.refused,
             why_refused: self.why_refused.clone(),
+            fell_back: self.fell_back,
             repairs: self.bed.repairs(),
             ..Truth::default()
         };
@@ -120,7 +124,17 @@ impl<'a> World<'a> {
             false => (Carrier::Tcp, management::first(hosts, places.as_ref(), listens)),
         };
         let subflows = vec![OwnSubflow::new(first.0, first.1)];
-        let flow = Flow { hosts, listens, start, bytes: spec.bytes, arrived: 0, carrier, places, subflows };
+        let flow = Flow {
+            hosts,
+            listens,
+            start,
+            bytes: spec.bytes,
+            arrived: 0,
+            carrier,
+            places,
+            subflows,
+            fell_back: false,
+        };
         self.flows.insert(id, flow);
         let ask = Ask::Listen { flow: id, at: listens, how: how.clone(), bytes: spec.bytes };
         self.have_listen(id, &ask);
@@ -134,9 +148,17 @@ impl<'a> World<'a> {
         let (start, places) = self.add_ways(spec, listens);
         let (from, listens) = management::first(hosts, places.as_ref(), listens);
         let from = SocketAddrV4::new(from, 0);
-        let carrier = Carrier::Datagrams(0);
-        let subflows = Vec::new();
-        let flow = Flow { hosts, listens, start, bytes: u64::MAX, arrived: 0, carrier, places, subflows };
+        let flow = Flow {
+            hosts,
+            listens,
+            start,
+            bytes: u64::MAX,
+            arrived: 0,
+            carrier: Carrier::Datagrams(0),
+            places,
+            subflows: Vec::new(),
+            fell_back: false,
+        };
         self.flows.insert(id, flow);
         let how = Carriage { control: String::new(), multipath: false, class: spec.class };
         self.have_listen(id, &Ask::ListenDatagrams { flow: id, at: listens, how: how.clone() });
@@ -241,6 +263,7 @@ impl<'a> World<'a> {
         }
         self.bed.wires.remove_flow((flow.hosts[1], flow.listens.port()));
         self.ended += flow.brought();
+        self.fell_back += u64::from(flow.fell_back);
         // Its rate would have no meaning.
         if let Some(why) = began_after(flow.start, end).filter(|_| !self.stop.load(Ordering::Relaxed)) {
             let slower = self.bed.wires.clock().scale().half();
