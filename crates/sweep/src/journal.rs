@@ -1,7 +1,7 @@
 //! The journal of a sweep: a line for each point, written as soon as it is computed.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use tresse_experiment::Diagnostic;
 use tresse_experiment::diagnostic::plain_json;
 use tresse_results::MODEL_VERSION;
-use tresse_units::text_file;
+use tresse_units::input_file::MOST_DATA;
 
 use crate::designs::Setting;
 use crate::record::{Cost, Record};
@@ -38,6 +38,8 @@ pub(crate) struct Kept {
 pub(crate) struct Journal {
     file: File,
     path: PathBuf,
+    /// Of its complete lines, bytes.
+    length: u64,
 }
 
 const NAME: &str = "journal.jsonl";
@@ -58,8 +60,8 @@ impl Journal {
 
     /// Whether there is a journal of something else in this folder: its first line is no head.
     pub fn is_of_another_kind(folder: &Path) -> bool {
-        let text = text_file::read_text(&folder.join(NAME)).unwrap_or_default();
-        let first = text.split_once('\n').and_then(|(line, _)| serde_json::from_str::<Value>(line).ok());
+        let first = Lines::open(&folder.join(NAME)).ok().flatten().and_then(|mut lines| lines.next()?.ok());
+        let first = first.and_then(|line| serde_json::from_slice::<Value>(&line).ok());
         first.is_some_and(|first| first.get("schema").is_none() && first.get("address").is_some())
     }
 
@@ -76,7 +78,7 @@ impl Journal {
         let (known, kept, length) = read(&path)?;
         // The last line of a process that was killed is torn.
         file.set_len(length).map_err(failed("cannot be written"))?;
-        let mut journal = Self { file, path };
+        let mut journal = Self { file, path, length };
         match known {
             Some(known) => Ok((journal, known, kept)),
             None => {
@@ -104,31 +106,70 @@ impl Journal {
         let mut text = serde_json::to_string(line).expect("plain data");
         text.push('\n');
         let written = self.file.write_all(text.as_bytes());
+        if written.is_ok() {
+            self.length += text.len() as u64;
+        } else {
+            // A part of it may be there, which the next line would continue.
+            let _ = self.file.set_len(self.length);
+        }
         written.map_err(|error| Diagnostic::io("cannot be written", &self.path, error))
+    }
+}
+
+/// The complete lines of a journal. The last one of a process that was killed may be torn, within a character too.
+struct Lines {
+    file: BufReader<File>,
+    /// Of the lines so far, bytes.
+    length: u64,
+}
+
+impl Lines {
+    /// `None` if there is no such file.
+    fn open(path: &Path) -> io::Result<Option<Self>> {
+        match File::open(path) {
+            Ok(file) => Ok(Some(Self { file: BufReader::new(file), length: 0 })),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Iterator for Lines {
+    type Item = io::Result<Vec<u8>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut line = Vec::new();
+        if let Err(error) = self.file.by_ref().take(MOST_DATA).read_until(b'\n', &mut line) {
+            return Some(Err(error));
+        }
+        if line.last() != Some(&b'\n') {
+            let is_cut = line.len() as u64 == MOST_DATA;
+            return is_cut.then(|| Err(io::Error::other(format!("a line is longer than {MOST_DATA} bytes"))));
+        }
+        self.length += line.len() as u64;
+        line.pop();
+        Some(Ok(line))
     }
 }
 
 /// The head, the other lines, and the length of the complete part.
 fn read(path: &Path) -> Result<(Option<Head>, Vec<Kept>, u64), Diagnostic> {
-    let text = match text_file::read_text(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((None, Vec::new(), 0)),
-        Err(error) => return Err(Diagnostic::io("cannot be read", path, error)),
-    };
-    let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
+    let failed = |error: io::Error| Diagnostic::io("cannot be read", path, error);
+    let Some(mut lines) = Lines::open(path).map_err(failed)? else { return Ok((None, Vec::new(), 0)) };
     let wrong = |line: usize, error: serde_json::Error| {
         let name = path.display().to_string();
         let message = format!("not a journal of a sweep of this version of tresse: {}", plain_json(&error));
-        Diagnostic::at(&name, "", line + 1, 1, message)
+        Diagnostic::at(&name, "", line, 1, message)
     };
-    let mut lines = whole.lines().enumerate();
-    let head: Option<Head> =
-        lines.next().map(|(n, line)| serde_json::from_str(line).map_err(|e| wrong(n, e))).transpose()?;
-    if let Some(other) = head.as_ref().filter(|head| head.schema != Head::SCHEMA) {
-        let message = format!("its schema is {}, not {}", other.schema, Head::SCHEMA);
+    let Some(first) = lines.next() else { return Ok((None, Vec::new(), 0)) };
+    let head: Head = serde_json::from_slice(&first.map_err(failed)?).map_err(|e| wrong(1, e))?;
+    if head.schema != Head::SCHEMA {
+        let message = format!("its schema is {}, not {}", head.schema, Head::SCHEMA);
         return Err(Diagnostic::input(message).of(path.display().to_string()));
     }
-    let kept: Result<Vec<Kept>, Diagnostic> =
-        lines.map(|(n, line)| serde_json::from_str(line).map_err(|e| wrong(n, e))).collect();
-    Ok((head, kept?, whole.len() as u64))
+    let mut kept = Vec::new();
+    for (line, number) in lines.by_ref().zip(2..) {
+        kept.push(serde_json::from_slice(&line.map_err(failed)?).map_err(|e| wrong(number, e))?);
+    }
+    Ok((Some(head), kept, lines.length))
 }

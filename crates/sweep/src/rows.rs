@@ -13,6 +13,7 @@ use crate::designs::Setting;
 use crate::journal::{Journal, Kept};
 use crate::order;
 use crate::record::CaseRecord;
+use crate::store::counted;
 
 /// A case of a point, or a point that could not be run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -38,7 +39,7 @@ pub struct Row {
 /// If there is none, or its journal cannot be read.
 pub fn rows(folder: &Path) -> Result<Vec<Row>, Diagnostic> {
     let (_, kept) = Journal::read(folder)?;
-    let kept: Vec<&Kept> = kept.iter().collect();
+    let kept = counted(folder, kept.iter());
     Ok(cases(&sorted(&kept)).map(|(kept, case)| Row::of(kept, case)).collect())
 }
 

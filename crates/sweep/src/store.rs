@@ -186,6 +186,7 @@ impl Sweep {
         check(plan, &base, &planned)?;
         let (mut points, left_out) = points_of(&base, &planned);
         let whole = points.len();
+        let addresses: BTreeSet<String> = points.iter().map(|point| point.address.clone()).collect();
         if let Some(shard) = shard {
             let own = points.into_iter().enumerate().filter(|(place, _)| shard.has(*place));
             points = own.map(|(_, point)| point).collect();
@@ -209,9 +210,8 @@ impl Sweep {
             kept.into_iter().map(|kept| (kept.record.address.clone(), kept)).collect();
         let is_new = |place: &usize| !known.contains_key(&points[*place].address);
         let mut todo: Vec<usize> = (0..points.len()).rev().filter(is_new).collect();
-        let addresses: BTreeSet<&str> = points.iter().map(|point| &*point.address).collect();
         let failed = known.iter().filter(|(_, kept)| kept.record.status == Status::Failed);
-        let over = failed.map(|(address, _)| address).filter(|&own| !addresses.contains(&**own));
+        let over = failed.map(|(address, _)| address).filter(|&own| !addresses.contains(own));
         let over: BTreeSet<String> = over.cloned().collect();
         let all = known.len() + todo.len() - over.len();
         Planned { points: all, plan: plan.name.clone(), left_out, whole, over }.write(folder.path())?;
@@ -361,9 +361,12 @@ pub fn merge(folder: &Path) -> Result<Finished, Diagnostic> {
         let to = held.path().join(PLAN);
         write_whole(&to, plan).map_err(|e| Diagnostic::io("cannot be written", to, e))?;
     }
+    let over: BTreeSet<String> =
+        shards.iter().filter_map(|shard| Planned::read(shard)).flat_map(|planned| planned.over).collect();
     // What was left out of the plan, all shards know.
     if let Some(planned) = Planned::read(first) {
-        Planned { points: known.len().max(planned.whole), ..planned }.write(held.path())?;
+        let points = known.values().filter(|kept| !is_over(kept, &over)).count().max(planned.whole);
+        Planned { points, over, ..planned }.write(held.path())?;
     }
     finish(held.path(), known.values())
 }
@@ -427,11 +430,14 @@ fn order(todo: &mut [usize], points: &[Point], costs: &Costs) {
 }
 
 /// Without those that failed and are not planned any more.
-fn counted<'a>(folder: &Path, known: impl Iterator<Item = &'a Kept>) -> Vec<&'a Kept> {
+pub(crate) fn counted<'a>(folder: &Path, known: impl Iterator<Item = &'a Kept>) -> Vec<&'a Kept> {
     let over = Planned::read(folder).map(|planned| planned.over).unwrap_or_default();
-    known
-        .filter(|kept| kept.record.status != Status::Failed || !over.contains(&kept.record.address))
-        .collect()
+    known.filter(|kept| !is_over(kept, &over)).collect()
+}
+
+/// Whether a point has failed and is not planned any more; `over` has such points of the folder.
+fn is_over(kept: &Kept, over: &BTreeSet<String>) -> bool {
+    kept.record.status == Status::Failed && over.contains(&kept.record.address)
 }
 
 fn finish<'a>(folder: &Path, known: impl Iterator<Item = &'a Kept>) -> Result<Finished, Diagnostic> {

@@ -98,9 +98,13 @@ fn a_sweep_that_was_stopped_goes_on_to_the_same_bytes() {
     drop(sweep);
     // As a process leaves it that is killed while it writes.
     let journal = dirs[1].path().join("journal.jsonl");
-    let mut text = fs::read_to_string(&journal).expect("a journal");
-    text.push_str("{\"point\":{\"fabric.ma");
-    fs::write(&journal, text).expect("it can be written");
+    let whole = fs::read(&journal).expect("a journal");
+    let torn = ["{\"point\":{\"fabric.ma".as_bytes(), &"{\"point\":{\"β".as_bytes()[..11], &[0; 100]];
+    for tail in torn {
+        fs::write(&journal, [&whole[..], tail].concat()).expect("it can be written");
+        drop(open(&plan(TWELVE), dirs[1].path()).expect("it goes on"));
+        assert!(fs::read(&journal).expect("a journal") == whole, "more than the torn line is gone");
+    }
 
     let sweep = open(&plan(TWELVE), dirs[1].path()).expect("it goes on");
     let opened = sweep.standing();
@@ -124,6 +128,27 @@ fn shards_are_merged_to_the_same_bytes() {
         assert_eq!(tresse_sweep::merge(dirs[1].path()).expect("they are of one sweep").points, 12);
         assert!(results(dirs[0].path()) == results(dirs[1].path()), "the results differ");
     }
+}
+
+/// A value with a typing error is corrected: its failure is forgotten, in whichever shard it was and is.
+#[test]
+fn a_failure_that_is_corrected_is_gone_from_shards_and_rows() {
+    let dir = tempdir().expect("a folder");
+    let of = |values: &str| plan(&format!("[[designs]]\nkeys = {{ \"fabric.mark\" = [{values}] }}\n"));
+    let run = |values: &str| {
+        for shard in ["1/2", "2/2"] {
+            complete(&open_shard(&of(values), dir.path(), shard));
+        }
+        tresse_sweep::merge(dir.path()).expect("they are of one sweep")
+    };
+    let before = run("\"10pkt\", \"20pktx\", \"30pkt\", \"40pktx\"");
+    assert_eq!((before.points, before.failed()), (4, 2));
+    // Two more points come before: what failed moves to the other shard, but for one.
+    let after = run("\"5pkt\", \"10pkt\", \"20pkt\", \"30pkt\", \"40pktx\"");
+    assert_eq!((after.points, after.failed()), (5, 1), "{:?}", after.failures);
+    assert_eq!(after.unfinished, None);
+    let errors = tresse_sweep::rows(dir.path()).expect("rows").into_iter().filter(|row| row.error.is_some());
+    assert_eq!(errors.count(), 1, "one row for the point that still fails");
 }
 
 /// A shard that was lost does not go unnoticed.
