@@ -15,7 +15,7 @@ struct {
 	__uint(value_size, 4096);
 } stamp SEC(".maps");
 
-/* The default congestion control that a network namespace had before, by its inode. */
+/* The default congestion control that a network namespace had before, by its cookie (SO_NETNS_COOKIE). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);

@@ -238,7 +238,7 @@ fn take_over(name: &str, namespaces: &[Namespace]) -> Result<Vec<Changed>, Error
         let result = default::get(namespace).and_then(|before| {
             if before != name {
                 // Remembered first: a process that dies between the two steps loses nothing.
-                attached.remember(namespace.inode, &before)?;
+                attached.remember(namespace, &before)?;
                 default::set(namespace, name)?;
                 changed.push((namespace, before));
             }

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::bpffs::{self, FOLDER};
 use crate::counters::COUNTERS;
+use crate::netns::Namespace;
 
 /// Which version attached what; the JSON in the map `stamp`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,19 +159,21 @@ impl Attached {
         self.programs.iter().filter_map(of).collect()
     }
 
-    /// The default that a namespace had before ours, by its inode.
-    pub(crate) fn remembered(&self, inode: u64) -> Option<String> {
-        let value = self.defaults.lookup(&inode.to_ne_bytes(), MapFlags::ANY).ok().flatten()?;
+    /// The default that a namespace had before ours.
+    pub(crate) fn remembered(&self, namespace: &Namespace) -> Option<String> {
+        let cookie = namespace.cookie().ok()?;
+        let value = self.defaults.lookup(&cookie.to_ne_bytes(), MapFlags::ANY).ok().flatten()?;
         let end = value.iter().position(|&b| b == 0).unwrap_or(value.len());
         String::from_utf8(value[..end].to_vec()).ok()
     }
 
     /// Remembers the default that a namespace had.
-    pub(crate) fn remember(&self, inode: u64, name: &str) -> Result<(), Error> {
+    pub(crate) fn remember(&self, namespace: &Namespace, name: &str) -> Result<(), Error> {
+        let cookie = namespace.cookie()?;
         let mut value = [0; 16];
         value[..name.len().min(15)].copy_from_slice(&name.as_bytes()[..name.len().min(15)]);
         self.defaults
-            .update(&inode.to_ne_bytes(), &value, MapFlags::ANY)
+            .update(&cookie.to_ne_bytes(), &value, MapFlags::ANY)
             .map_err(|e| Error::Machine(format!("the old default cannot be remembered: {e}")))
     }
 }

@@ -47,7 +47,7 @@ pub fn detach(name: &str, force: bool) -> Result<Report, Error> {
         .into_iter()
         .filter(|namespace| default::get(namespace).is_ok_and(|d| d == kernel_name))
         .map(|namespace| {
-            let before = attached.remembered(namespace.inode);
+            let before = attached.remembered(&namespace);
             (namespace, before)
         })
         .collect();
@@ -106,9 +106,9 @@ fn is_running(process: i32) -> bool {
 fn hand_down(leaving: &Attached) -> Result<(), Error> {
     for other in attached::all()?.0 {
         for namespace in netns::all() {
-            if other.remembered(namespace.inode).as_deref() == Some(&leaving.kernel_name) {
-                let before = leaving.remembered(namespace.inode);
-                other.remember(namespace.inode, before.as_deref().unwrap_or("cubic"))?;
+            if other.remembered(&namespace).as_deref() == Some(&leaving.kernel_name) {
+                let before = leaving.remembered(&namespace);
+                other.remember(&namespace, before.as_deref().unwrap_or("cubic"))?;
             }
         }
     }

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 
 use nix::sched::{CloneFlags, setns};
@@ -50,6 +53,13 @@ impl Namespace {
         fs::metadata(&self.file).is_ok_and(|file| file.ino() == self.inode)
     }
 
+    /// Its [`cookie`].
+    pub(crate) fn cookie(&self) -> Result<u64, Error> {
+        let failed =
+            |e: io::Error| Error::Machine(format!("network namespace {}: its cookie: {e}", self.label));
+        self.within(cookie)?.map_err(failed)
+    }
+
     /// Does `work` in the namespace, in a separate thread unless this thread is already there: staying needs
     /// no permission.
     pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
@@ -66,6 +76,27 @@ impl Namespace {
         })
         .map_err(|e| failed(format!("it cannot be entered: {e}\n\nhint: run it as root")))
     }
+}
+
+/// The kernel's cookie of the network namespace of this thread (since Linux 5.14): a number that no other one gets until
+/// the machine starts again. An inode number is given to the next namespace.
+pub(crate) fn cookie() -> io::Result<u64> {
+    /// `SO_NETNS_COOKIE` of `include/uapi/asm-generic/socket.h`, which the library does not have.
+    const SO_NETNS_COOKIE: libc::c_int = 71;
+    let socket = UnixDatagram::unbound()?;
+    let mut cookie = 0_u64;
+    let mut size = size_of_val(&cookie) as libc::socklen_t;
+    // SAFETY: `cookie` is `size` bytes, and both live until the call returns.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            SO_NETNS_COOKIE,
+            (&raw mut cookie).cast(),
+            &mut size,
+        )
+    };
+    if result == 0 { Ok(cookie) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Every visible network namespace: the caller's own, those with a name, those of processes.

@@ -403,6 +403,37 @@ fn a_namespace_may_vanish_and_come_back() {
     assert_eq!(daemon.status()["namespaces"].as_array().map(Vec::len), Some(1));
 }
 
+/// What a daemon in `place` says that cannot begin with these namespaces.
+fn refused(place: &Namespace, namespaces: &[&str]) -> String {
+    let folder = TempDir::new().expect("a temporary folder");
+    let file = folder.path().join("daemon.toml");
+    let socket = folder.path().join("socket");
+    let config = format!("[daemon]\nnamespaces = {namespaces:?}\nsocket = {socket:?}\n{}", fixed(2));
+    fs::write(&file, config).expect("it can be written");
+    let _beginning = BEGINNING.read().unwrap_or_else(PoisonError::into_inner);
+    let output = Command::new("ip")
+        .args(["netns", "exec", place.name(), env!("CARGO_BIN_EXE_tresse"), "daemon", "--config"])
+        .arg(&file)
+        .output()
+        .expect("ip starts");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_daemon_that_cannot_begin_changes_nothing() {
+    if !ready("a_daemon_that_cannot_begin_changes_nothing") {
+        return;
+    }
+    let place = Namespace::create("place");
+    let told = refused(&place, &["current", "trk-no-such-place"]);
+    assert!(told.contains("no network namespace `trk-no-such-place`"), "{told}");
+    assert_eq!(decides(&place), "0", "the first namespace is the kernel's again");
+    let told = refused(&place, &["current", place.name()]);
+    assert!(told.contains("are the same network namespace"), "{told}");
+    assert_eq!(decides(&place), "0");
+}
+
 /// Who decides about subflows in a namespace: 0 is the kernel.
 fn decides(namespace: &Namespace) -> String {
     namespace.read_sysctl("mptcp/pm_type")

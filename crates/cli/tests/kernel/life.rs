@@ -3,7 +3,7 @@
 
 use crate::clean::{Clean, note_maps};
 use crate::clock::{sleep, wait_for};
-use crate::control::{Control, attach, attachable, json, status_of, tresse};
+use crate::control::{Control, attach, attachable, json, status_of, tresse, unique};
 use crate::flow::{Flow, Protocol};
 use crate::probe::{at_full_length, ready};
 use crate::testbed::{Path, Plan, Testbed};
@@ -144,6 +144,39 @@ fn attached_again_tells_where_it_is_the_default() {
             let line = format!("default of {}: {name} ({before})", place.name());
             assert!(told.contains(&line), "{line}: {told}");
         }
+    });
+}
+
+/// The capabilities that the service's unit leaves a process, for `setpriv`.
+fn capabilities_of_the_unit() -> String {
+    let unit = include_str!("../../../../packaging/systemd/tresse-attach@.service");
+    let named =
+        unit.lines().find_map(|line| line.strip_prefix("CapabilityBoundingSet=")).expect("it has them");
+    let named = named.split(' ').map(|name| name.trim_start_matches("CAP_").to_lowercase());
+    named.fold("--bounding-set=-all".to_owned(), |set, name| format!("{set},+{name}"))
+}
+
+#[test]
+fn the_unit_may_do_what_it_does() {
+    each("the_unit_may_do_what_it_does", |controller| {
+        let bed = bed(1, "reno");
+        let name = unique(controller);
+        let within = |arguments: &[&str]| {
+            // `ip netns exec` would hide the BPF file system.
+            let output = std::process::Command::new("nsenter")
+                .arg(format!("--net=/run/netns/{}", bed.sender.name()))
+                .args(["setpriv", &capabilities_of_the_unit()])
+                .arg(env!("CARGO_BIN_EXE_tresse"))
+                .args(arguments)
+                .output()
+                .expect("nsenter starts");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        };
+        within(&["attach", controller, "--name", &name, "--default"]);
+        note_maps(&name);
+        assert_eq!(bed.sender.read_sysctl("ipv4/tcp_congestion_control"), name);
+        within(&["detach", &name]);
+        assert_eq!(bed.sender.read_sysctl("ipv4/tcp_congestion_control"), "reno");
     });
 }
 

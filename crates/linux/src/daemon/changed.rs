@@ -6,16 +6,14 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
-use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
-use crate::netns::{self, Namespace};
+use crate::netns::{self, Namespace, cookie};
 
 /// Where a next start finds it; empty after the machine has started again, like the kernel's settings.
 const FOLDER: &str = "/run/tresse/changed";
@@ -176,26 +174,6 @@ fn say(file: &mut Flock<File>, before: &str) -> io::Result<()> {
 fn this_start() -> String {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()
-}
-
-/// The kernel's cookie of the network namespace of this thread (since Linux 5.14).
-fn cookie() -> io::Result<u64> {
-    /// `SO_NETNS_COOKIE` of `include/uapi/asm-generic/socket.h`, which the library does not have.
-    const SO_NETNS_COOKIE: libc::c_int = 71;
-    let socket = UnixDatagram::unbound()?;
-    let mut cookie = 0_u64;
-    let mut size = size_of_val(&cookie) as libc::socklen_t;
-    // SAFETY: `cookie` is `size` bytes, and both live until the call returns.
-    let result = unsafe {
-        libc::getsockopt(
-            socket.as_fd().as_raw_fd(),
-            libc::SOL_SOCKET,
-            SO_NETNS_COOKIE,
-            (&raw mut cookie).cast(),
-            &mut size,
-        )
-    };
-    if result == 0 { Ok(cookie) } else { Err(io::Error::last_os_error()) }
 }
 
 #[cfg(test)]

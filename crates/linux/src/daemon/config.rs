@@ -178,10 +178,24 @@ impl Config {
         if daemon.look.0 < MILLISECOND {
             return Err(format!("look = \"{}\": at least 1ms", daemon.look));
         }
+        let twice = |(i, name): (usize, &String)| daemon.namespaces[..i].contains(name);
+        if let Some((_, name)) = daemon.namespaces.iter().enumerate().find(|own| twice(*own)) {
+            return Err(format!("namespaces: `{name}` is named twice"));
+        }
         let named = |name: String| (name != OWN).then_some(name);
         let namespaces: Vec<_> = daemon.namespaces.into_iter().map(named).collect();
+        let namespaces = if namespaces.is_empty() { vec![None] } else { namespaces };
+        let policies: Vec<Arc<Policy>> = policies.collect::<Result<_, _>>()?;
+        for policy in &policies {
+            let is_managed =
+                |name: &&String| namespaces.iter().any(|own| own.as_deref().unwrap_or(OWN) == *name);
+            if let Some(other) = policy.namespaces.iter().find(|name| !is_managed(name)) {
+                let name = &policy.name;
+                return Err(format!("policy `{name}`: `{other}` is not among the `namespaces` of [daemon]"));
+            }
+        }
         Ok(Self {
-            namespaces: if namespaces.is_empty() { vec![None] } else { namespaces },
+            namespaces,
             socket: daemon.socket,
             group: daemon.group,
             metrics: daemon.metrics,
@@ -189,7 +203,7 @@ impl Config {
             alarms: daemon.alarms,
             subflows: daemon.subflows,
             subflows_per_s: daemon.subflows_per_s,
-            policies: policies.collect::<Result<_, _>>()?,
+            policies,
         })
     }
 }
@@ -371,6 +385,8 @@ manager = "off"
         for (from, to, told) in [
             ("look = \"20ms\"", "lok = \"20ms\"", "unknown field `lok`"),
             ("look = \"20ms\"", "look = \"20us\"", "at least 1ms"),
+            ("[\"current\", \"blue\"]", "[\"blue\", \"blue\"]", "`blue` is named twice"),
+            ("[\"current\", \"blue\"]", "[\"red\"]", "policy `guests`: `blue` is not among"),
             (
                 "\"10.1.0.0/16\"",
                 "\"10.1.0.0/33\"",

@@ -46,10 +46,8 @@ pub(super) struct Alive {
 }
 
 impl Host {
-    /// Manages the namespace with this name; `None` is the daemon's own. Without `rules` it only listens.
-    pub fn open(name: Option<&str>, own: &str, rules: bool) -> Result<Self, Error> {
-        let namespace = name.map_or_else(Namespace::current, Namespace::named)?;
-        let label = name.unwrap_or(own).to_owned();
+    /// Manages a namespace, which the configuration calls `label`. Without `rules` it only listens.
+    pub fn open(namespace: Namespace, label: String, rules: bool) -> Result<Self, Error> {
         let failed = |e: io::Error| {
             let hint = match e.kind() {
                 io::ErrorKind::PermissionDenied => "run it as root, or with CAP_NET_ADMIN",
@@ -88,6 +86,11 @@ impl Host {
     /// Whether the namespace is still the one with its name.
     pub fn is_there(&self) -> bool {
         self.namespace.is_there()
+    }
+
+    /// Whether this is its namespace, under whatever name.
+    pub fn is(&self, namespace: &Namespace) -> bool {
+        self.namespace.inode == namespace.inode
     }
 
     /// The next event.
@@ -146,18 +149,20 @@ impl Host {
         }
     }
 
-    /// Restores who decides about subflows.
-    pub fn leave(&mut self) {
-        if let Some(changed) = self.changed.take() {
-            // A namespace that is gone needs no restoring.
-            let _ = self.namespace.within(|| changed.put_back());
-        }
-    }
-
     /// Forgets what it has changed: the namespace is gone.
     pub fn forget(&mut self) {
         if let Some(changed) = self.changed.take() {
             changed.forget();
+        }
+    }
+}
+
+impl Drop for Host {
+    /// Restores who decides about subflows, also if the daemon fails.
+    fn drop(&mut self) {
+        if let Some(changed) = self.changed.take() {
+            // A namespace that is gone needs no restoring.
+            let _ = self.namespace.within(|| changed.put_back());
         }
     }
 }

@@ -25,6 +25,7 @@ use tresse_path_manager::Memory;
 use tresse_units::{SECOND, SplitMix, Time};
 
 use crate::Error;
+use crate::netns::Namespace;
 use crate::path_manager::Event;
 use alarms::Alarms;
 pub use config::{Config, Policy, SOCKET};
@@ -76,14 +77,27 @@ impl Daemon {
             survey_at: now + SURVEY,
         };
         for name in daemon.config.namespaces.clone() {
-            let host = Host::open(name.as_deref(), config::OWN, !dry_run)?;
-            daemon.hosts.push(host);
-            daemon.synchronise(daemon.hosts.len() - 1, now);
+            daemon.open(name.as_deref(), now)?;
         }
         if !dry_run {
             changed::put_back_others();
         }
         Ok(daemon)
+    }
+
+    /// Manages the namespace with this name; `None` is the daemon's own.
+    fn open(&mut self, name: Option<&str>, now: Time) -> Result<(), Error> {
+        let namespace = name.map_or_else(Namespace::current, Namespace::named)?;
+        let label = name.unwrap_or(config::OWN);
+        if let Some(host) = self.hosts.iter().find(|host| host.is(&namespace)) {
+            return Err(Error::Input(format!(
+                "`{label}` and `{}` in `namespaces` are the same network namespace: name it once",
+                host.name
+            )));
+        }
+        self.hosts.push(Host::open(namespace, label.to_owned(), !self.dry_run)?);
+        self.synchronise(self.hosts.len() - 1, now);
+        Ok(())
     }
 
     /// Reads the events of a namespace. If some were lost, it looks at all live connections after reading the
@@ -377,32 +391,20 @@ impl Daemon {
             if self.hosts.iter().any(|host| host.name == label) {
                 continue;
             }
-            if let Ok(host) = Host::open(name.as_deref(), config::OWN, !self.dry_run) {
+            if self.open(name.as_deref(), run::now()).is_ok() {
                 tracing::info!(namespace = label, "the namespace has appeared");
-                self.hosts.push(host);
-                self.synchronise(self.hosts.len() - 1, run::now());
             }
         }
     }
 
     /// Switches to another configuration. Managed connections keep their rules; later ones get the new rules.
     fn reload(&mut self, config: Config) {
-        self.hosts.retain_mut(|host| {
-            let stays =
-                config.namespaces.iter().any(|name| name.as_deref().unwrap_or(config::OWN) == host.name);
-            if !stays {
-                host.leave();
-            }
-            stays
-        });
+        let is_named = |host: &Host| {
+            config.namespaces.iter().any(|name| name.as_deref().unwrap_or(config::OWN) == host.name)
+        };
+        self.hosts.retain(is_named);
         self.config = config;
         self.tidy();
-    }
-
-    fn leave(&mut self) {
-        for host in &mut self.hosts {
-            host.leave();
-        }
     }
 }
 

@@ -99,7 +99,6 @@ pub fn run(path: &Path, dry_run: bool, ready: impl FnOnce()) -> Result<(), Error
         }
     }
     tracing::info!("ending; subflows stay as they are");
-    daemon.leave();
     Ok(())
 }
 
