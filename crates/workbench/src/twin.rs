@@ -6,6 +6,7 @@ mod judging;
 mod orders;
 mod quantities;
 mod sampled;
+mod verdicts;
 
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 pub use both::{Request, Twin, run};
@@ -13,3 +14,4 @@ pub use both::{Request, Twin, run};
 pub(crate) use both::{kernel, slowdown};
 pub use judging::{Number, Predicted, Prediction, Row, Target, TwinCase};
 pub use orders::Order;
+pub use verdicts::Verdicts;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
+use tresse_workbench::twin::Verdicts;
 
 /// Where the tables go in `validation/twin/page.md`.
 const MARKER: &str = "<!-- tables -->\n";
@@ -39,11 +40,11 @@ pub fn page(root: &Path) -> Result<String, String> {
         targets.all(),
         targets.held,
         targets.missed,
-        targets.open,
+        targets.undecided,
         orders.all(),
         orders.held,
         orders.missed,
-        orders.open,
+        orders.undecided,
     );
     Ok(format!("{before}{sum}{tables}{after}"))
 }
@@ -53,50 +54,12 @@ fn rows(twin: &Value) -> impl Iterator<Item = &Value> {
     cases.flat_map(|case| case["rows"].as_array().into_iter().flatten())
 }
 
-/// How many hold, do not, and cannot be told.
-#[derive(Debug, Clone, Copy, Default)]
-struct Verdicts {
-    held: usize,
-    missed: usize,
-    open: usize,
-}
-
-impl Verdicts {
-    fn of<'a>(verdicts: impl Iterator<Item = &'a Value>) -> Self {
-        let mut own = Self::default();
-        for holds in verdicts {
-            *match holds.as_bool() {
-                Some(true) => &mut own.held,
-                Some(false) => &mut own.missed,
-                None => &mut own.open,
-            } += 1;
-        }
-        own
-    }
-
-    fn all(self) -> usize {
-        self.held + self.missed + self.open
-    }
-}
-
-impl std::ops::Add for Verdicts {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            held: self.held + other.held,
-            missed: self.missed + other.missed,
-            open: self.open + other.open,
-        }
-    }
-}
-
 fn targets(twin: &Value) -> Verdicts {
-    Verdicts::of(rows(twin).filter_map(|row| row["target"].get("holds")))
+    rows(twin).filter_map(|row| row["target"].get("holds")).map(Value::as_bool).collect()
 }
 
 fn orders(twin: &Value) -> Verdicts {
-    Verdicts::of(twin["orders"].as_array().into_iter().flatten().map(|order| &order["holds"]))
+    twin["orders"].as_array().into_iter().flatten().map(|order| order["holds"].as_bool()).collect()
 }
 
 fn section(out: &mut String, title: &str, twin: &Value) {
@@ -113,10 +76,10 @@ fn section(out: &mut String, title: &str, twin: &Value) {
         word("scale"),
         targets.held,
         targets.missed,
-        targets.open,
+        targets.undecided,
         orders.held,
         orders.missed,
-        orders.open,
+        orders.undecided,
     );
     out.push_str(&line);
     let cases = twin["cases"].as_array().into_iter().flatten().map(Case);

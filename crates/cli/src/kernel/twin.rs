@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tresse_experiment::schema::stopping_rule::Asked;
 use tresse_testbed::{Scale, SwitchKind};
 use tresse_workbench::own_code::OwnCode;
-use tresse_workbench::twin::{self, Number, Request, Row, Twin};
+use tresse_workbench::twin::{self, Number, Request, Row, Twin, Verdicts};
 
 use super::testbed;
 use crate::ended::Ended;
@@ -97,15 +97,18 @@ fn show(twin: &Twin, folder: &Path) -> io::Result<()> {
     }
     let mut out = anstream::stdout().lock();
     writeln!(out, "{table}")?;
-    let count = |verdicts: &mut dyn Iterator<Item = Option<bool>>| {
-        let mut counts = [0; 3];
-        verdicts.for_each(|holds| counts[holds.map_or(2, |holds| usize::from(!holds))] += 1);
-        counts
-    };
-    let [held, missed, open] = count(&mut twin.targets().map(|target| target.holds));
-    writeln!(out, "targets: {held} hold, {missed} missed, {open} undecided")?;
-    let [held, reversed, open] = count(&mut twin.orders.iter().map(|order| order.holds));
-    writeln!(out, "orders of schemes: {held} hold, {reversed} the other way round, {open} undecided")?;
+    let targets: Verdicts = twin.targets().map(|target| target.holds).collect();
+    writeln!(
+        out,
+        "targets: {} hold, {} missed, {} undecided",
+        targets.held, targets.missed, targets.undecided
+    )?;
+    let orders: Verdicts = twin.orders.iter().map(|order| order.holds).collect();
+    writeln!(
+        out,
+        "orders of schemes: {} hold, {} the other way round, {} undecided",
+        orders.held, orders.missed, orders.undecided
+    )?;
     for order in twin.orders.iter().filter(|order| order.holds == Some(false)) {
         writeln!(out, "  {} of {}: not above that of {}", order.quantity, order.more, order.less)?;
     }
