@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use tresse_experiment::schema::Experiment;
 use tresse_reproduction::Publication;
 use tresse_results::{CaseResult, Report, State, Status};
@@ -31,9 +31,13 @@ pub fn show(
     for line in result_tables::offered(&report.cases) {
         note(out, &line)?;
     }
-    tell(out, "score of path sharing", report.cases.iter().map(|c| &c.no_sharing_score))?;
-    tell(out, "convergence times", report.cases.iter().map(|c| &c.no_convergence))?;
-    tell(out, "recovery time", report.cases.iter().map(|c| &c.no_recovery))?;
+    tell(
+        out,
+        "score of path sharing",
+        report.cases.iter().map(|c| (c.label(), c.no_sharing_score.as_ref())),
+    )?;
+    tell(out, "convergence times", report.cases.iter().map(|c| (c.label(), c.no_convergence.as_ref())))?;
+    tell(out, "recovery time", report.cases.iter().map(|c| (c.label(), c.no_recovery.as_ref())))?;
     if !report.claims.is_empty() {
         writeln!(out)?;
         claims::show(&report.claims, &[], out)?;
@@ -282,17 +286,35 @@ fn explain_optimum(cases: &[&CaseResult], out: &mut impl Write) -> io::Result<()
             note(out, line)?;
         }
     }
-    tell(out, "optimum", cases.iter().map(|c| &c.no_optimum))
+    // The reasons name schemes themselves.
+    let reasons: IndexSet<&String> = cases.iter().filter_map(|case| case.no_optimum.as_ref()).collect();
+    reasons.into_iter().try_for_each(|why| note(out, &format!("no optimum: {why}")))
 }
 
-/// Why cases have no `what`; several cases may share a reason.
+/// More cases than this are not named.
+const MOST_CASES: usize = 3;
+
+/// Why cases have no `what`, by their labels; several cases may share a reason.
 fn tell<'a>(
     out: &mut impl Write,
     what: &str,
-    reasons: impl Iterator<Item = &'a Option<String>>,
+    cases: impl ExactSizeIterator<Item = (String, Option<&'a String>)>,
 ) -> io::Result<()> {
-    let reasons: IndexSet<&String> = reasons.flatten().collect();
-    reasons.into_iter().try_for_each(|why| note(out, &format!("no {what}: {why}")))
+    let all = cases.len();
+    let mut reasons: IndexMap<&String, Vec<String>> = IndexMap::new();
+    for (label, why) in cases {
+        if let Some(why) = why {
+            reasons.entry(why).or_default().push(label);
+        }
+    }
+    reasons.into_iter().try_for_each(|(why, labels)| {
+        let place = match labels.len() {
+            n if n == all => String::new(),
+            n if n > MOST_CASES => format!(" in {n} of {all} cases"),
+            _ => format!(" in {}", labels.join("; ")),
+        };
+        note(out, &format!("no {what}{place}: {why}"))
+    })
 }
 
 /// A line, or several lines that fit the terminal.
@@ -333,10 +355,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_that_cases_share_is_told_once() {
-        let reasons = ["a", "b", "a", "b"].map(|why| Some(why.to_owned()));
-        let mut out = Vec::new();
-        tell(&mut out, "optimum", reasons.iter()).expect("memory");
-        assert_eq!(out, b"no optimum: a\nno optimum: b\n");
+    fn a_reason_that_cases_share_is_told_once_with_their_names() {
+        let told = |reasons: &[Option<&str>]| {
+            let reasons: Vec<Option<String>> = reasons.iter().map(|why| why.map(str::to_owned)).collect();
+            let cases = reasons.iter().enumerate().map(|(i, why)| (format!("case-{i}"), why.as_ref()));
+            let mut out = Vec::new();
+            tell(&mut out, "recovery time", cases).expect("memory");
+            String::from_utf8(out).expect("text")
+        };
+        let [a, b] = [Some("a"), Some("b")];
+        assert_eq!(told(&[a, a]), "no recovery time: a\n");
+        assert_eq!(
+            told(&[a, b, a, None]),
+            "no recovery time in case-0; case-2: a\nno recovery time in case-1: b\n"
+        );
+        assert_eq!(told(&[a, a, a, a, None]), "no recovery time in 4 of 5 cases: a\n");
     }
 }

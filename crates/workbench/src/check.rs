@@ -4,8 +4,8 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 use tresse_experiment::plan::bdp::{Bdp, PacketSizes};
-use tresse_experiment::plan::differences;
 use tresse_experiment::plan::network::{in_bytes, topology};
+use tresse_experiment::plan::{differences, unmeasured};
 use tresse_experiment::schema::fabric::Layered;
 use tresse_experiment::schema::metrics::HOSTS;
 use tresse_experiment::{Loaded, Plan};
@@ -85,6 +85,7 @@ pub fn check(cases: &Cases, own: &OwnCode) -> Result<Checked, Failure> {
         ..Options::default()
     };
     let options = cores::shared(&plan, options, None, None);
+    notes.extend(unmeasured::notes(&loaded, &plan));
     notes.extend(plan.shared());
     notes.extend(of_first_windows(&plan));
     // What does not fit into memory is not begun.

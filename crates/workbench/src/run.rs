@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tresse_experiment::plan::differences;
+use tresse_experiment::plan::{differences, unmeasured};
 use tresse_experiment::schema::fidelity::Fidelity;
 use tresse_experiment::schema::stopping_rule::Asked;
 use tresse_experiment::{Loaded, Plan};
@@ -104,8 +104,8 @@ impl Request {
             cuts.map(|(path, full, quick)| format!("quick profile: {path} = {quick} (full: {full})")),
         );
         notes.extend(of_patterns(&plan));
-        let known = plan.shared().into_iter().chain(differences::notes(&loaded, &plan));
-        notes.extend(known.map(|note| format!("note: {note}")));
+        let known = [unmeasured::notes(&loaded, &plan), plan.shared(), differences::notes(&loaded, &plan)];
+        notes.extend(known.concat().into_iter().map(|note| format!("note: {note}")));
         notes.extend(of_rounds(&plan));
         notes.extend(memory::check(&plan, &options)?);
         let watch = Arc::new(Watch::new(&plan, &options)?);

@@ -136,6 +136,7 @@ fn a_setting_that_is_nearly_right_is_shown_as_it_should_be() {
         ("fabric.rate=1000000000", "hint: `--set fabric.rate=1000000000bps`"),
         ("fabric.rate=10", "hint: `--set fabric.rate=10Gbps`"),
         ("fabric.mark=20pkt,30pkt", "`--set 'fabric.mark=[20pkt,30pkt]'`"),
+        ("fabric.mark=[20pkt,30pkt", "begins with `[` and is no TOML: is `]` missing, or a quote?"),
         ("foo=1", "`tresse schema` lists every key"),
         ("fabric.rate=25G", "did you mean \"25Gbps\"?"),
         ("fabric.rate=25gbps", "did you mean \"25Gbps\"?"),

@@ -305,3 +305,42 @@ fn a_list_makes_a_case_of_each_value() {
             .expect("JSON");
     assert_eq!(alone["cases"][0]["metrics"], report["cases"][0]["metrics"]);
 }
+
+/// Half of a bottleneck fails: of these shares of the former goodput only the first is reached again.
+const HALVED: &str = r#"
+title = "half a bottleneck"
+[fabric]
+topology = "dumbbell"
+pairs = 1
+rate = { access = "1Gbps", bottleneck = "100Mbps" }
+delay = "500us"
+queue = "100pkt"
+mark = "20pkt"
+host_queue = "unlimited"
+[transport]
+profile = "ns3"
+[schemes.xmp]
+echo = "two-bit"
+controller = "xmp"
+[workloads.w]
+pattern = "flows"
+duration = "2s"
+flow = [{ from = "S1", to = "D1" }]
+[measure]
+samples = "20ms"
+recovery.share = [0.45, 0.9]
+[[changes]]
+at = "1s"
+link = ["left", "right"]
+rate = "50Mbps"
+"#;
+
+#[test]
+fn a_missing_recovery_names_its_case() {
+    let dir = TempDir::new().expect("a temporary folder");
+    fs::write(dir.path().join("halved.toml"), HALVED).expect("the folder can be written");
+    let text = run(dir.path(), &["run", "halved.toml"], None);
+    let told: Vec<&str> = text.lines().filter(|line| line.starts_with("no recovery time")).collect();
+    assert_eq!(told.len(), 1, "{text}");
+    assert!(told[0].starts_with("no recovery time in xmp-1 w share=0.9: "), "{told:?}");
+}

@@ -28,6 +28,7 @@ mod setting_hint;
 pub mod single_links;
 pub mod spraying;
 pub mod topologies;
+pub mod unmeasured;
 pub mod utility_weight;
 pub mod windows;
 

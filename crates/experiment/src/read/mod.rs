@@ -324,6 +324,15 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnost
         return Err(too_deep());
     }
     let value = value(text.trim(), DEPTH).ok_or_else(too_deep)?;
+    if let Value::String(text) = &value
+        && let Some(open) = text.chars().next().filter(|first| "[{".contains(*first))
+    {
+        let close = if open == '[' { ']' } else { '}' };
+        return Err(bad(format!(
+            "the value begins with `{open}` and is no TOML: is `{close}` missing, or a quote?"
+        ))
+        .hint("in a shell: --set 'fabric.mark=[\"10pkt\", \"20pkt\"]'"));
+    }
     let last = keys.pop().filter(|k| !k.is_empty()).ok_or_else(|| bad("the path is empty".into()))?;
     let mut at = table;
     let mut parent = "";

@@ -24,10 +24,37 @@ pub struct MetricRow {
     /// How it follows from a column of `flows.parquet`, over flows that have a value there; `None` if it has code of
     /// its own.
     pub value: Option<(Summary, &'static str)>,
+    /// What has to be measured for it besides the usual; `None` if every run has it.
+    pub measured: Option<Measured>,
     /// If it is only of those that finished, converged and so on: what counts the others.
     pub left_out: Option<LeftOut>,
     /// Its place in a table of results whose experiment names no metrics; `None` if it is not shown there.
     pub shown: Option<Shown>,
+}
+
+/// What a run measures only if `[measure]` asks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measured {
+    /// The RTT of every ACK.
+    Rtt,
+    /// The queues of ports.
+    Queues,
+    /// How long subflows take to converge.
+    Convergence,
+    /// How long goodput takes to recover from changes of links.
+    Recovery,
+}
+
+impl Measured {
+    /// A setting of `[measure]` that asks for it.
+    pub fn setting(self) -> &'static str {
+        match self {
+            Self::Rtt => "rtt = true",
+            Self::Queues => "queues = \"100us\"",
+            Self::Convergence => "convergence = {}",
+            Self::Recovery => "recovery = {}",
+        }
+    }
 }
 
 /// What counts those that a metric leaves out.
@@ -136,7 +163,18 @@ impl MetricRow {
             b"bit/s" | b"s" => Domain::Positive,
             _ => Domain::FromZero,
         };
-        Self { name, unit, of, meaning, domain, is_total: false, value: None, left_out: None, shown: None }
+        Self {
+            name,
+            unit,
+            of,
+            meaning,
+            domain,
+            is_total: false,
+            value: None,
+            measured: None,
+            left_out: None,
+            shown: None,
+        }
     }
 
     /// It has these values, and not those that its unit suggests: a rate or a time is positive, all else from zero.
@@ -147,6 +185,11 @@ impl MetricRow {
     /// It adds up over seeds.
     const fn total(self) -> Self {
         Self { is_total: true, ..self }
+    }
+
+    /// It is there only if `[measure]` asks for this.
+    const fn with(self, measured: Measured) -> Self {
+        Self { measured: Some(measured), ..self }
     }
 
     /// It is this summary of a column of `flows.parquet`.
@@ -255,30 +298,30 @@ pub const METRICS: &[MetricRow] = rows! {
     Cases "path_shifts" "" "how often a path manager took new data off a subflow because of its path (MPTCP_OPN's traffic shifting)" .total();
     Cases "tuned_flows" "" "connections for which MPTCP_OPN's concurrency tuning chose fewer subflows than there were paths" .total();
     Flows "mark_cuts" "" "windows that were cut for a mark" .is(Summary::Sum, "mark_cuts") .total();
-    Groups "rtt_mean_s" "s" "with `[measure] rtt = true`: the round-trip time that an ACK reports, the mean over ACKs" .shown(Kind::All, 0);
-    Groups "rtt_p50_s" "s" "at least half of the ACKs reported no more, to within 1/128 of it";
-    Groups "rtt_p90_s" "s" "at least 90 % of the ACKs reported no more, to within 1/128 of it";
-    Groups "rtt_p99_s" "s" "at least 99 % of the ACKs reported no more, to within 1/128 of it";
-    Groups "rtt_max_s" "s" "the longest";
-    Cases "convergence_mean_s" "s" "with `[measure] convergence = {}`: how long a subflow took to converge, the mean over those that did" .within(Domain::FromZero) .without("unconverged", "convergences");
-    Cases "convergence_max_s" "s" "the longest" .within(Domain::FromZero) .without("unconverged", "convergences");
-    Cases "unconverged" "" "how often a subflow did not converge before the next event" .total();
-    Cases "convergences" "" "after how many events a subflow could have converged, `unconverged` among them" .total();
-    Cases "recovery_time_mean_s" "s" "with `[measure] recovery = {}`: how long after a change of links all flows together had their former goodput again, or 90 % of it, or `share` (`tresse explain measurement`), the mean over changes and seeds; this and the next one are missing if `unrecovered` is not 0" .within(Domain::FromZero);
-    Cases "recovery_time_max_s" "s" "the longest" .within(Domain::FromZero) .compared(Kind::All, 5);
-    Cases "unrecovered" "" "changes of links after which they did not have it again, over all seeds" .total() .compared(Kind::All, 6);
-    Cases "flow_recovery_time_max_s" "s" "the same of single flows, the longest of any flow; missing if `unrecovered_flows` is not 0" .within(Domain::FromZero);
-    Cases "unrecovered_flows" "" "how often a flow did not have its own former goodput again after a change of links" .total();
+    Groups "rtt_mean_s" "s" "with `[measure] rtt = true`: the round-trip time that an ACK reports, the mean over ACKs" .with(Measured::Rtt) .shown(Kind::All, 0);
+    Groups "rtt_p50_s" "s" "at least half of the ACKs reported no more, to within 1/128 of it" .with(Measured::Rtt);
+    Groups "rtt_p90_s" "s" "at least 90 % of the ACKs reported no more, to within 1/128 of it" .with(Measured::Rtt);
+    Groups "rtt_p99_s" "s" "at least 99 % of the ACKs reported no more, to within 1/128 of it" .with(Measured::Rtt);
+    Groups "rtt_max_s" "s" "the longest" .with(Measured::Rtt);
+    Cases "convergence_mean_s" "s" "with `[measure] convergence = {}`: how long a subflow took to converge, the mean over those that did" .with(Measured::Convergence) .within(Domain::FromZero) .without("unconverged", "convergences");
+    Cases "convergence_max_s" "s" "the longest" .with(Measured::Convergence) .within(Domain::FromZero) .without("unconverged", "convergences");
+    Cases "unconverged" "" "how often a subflow did not converge before the next event" .with(Measured::Convergence) .total();
+    Cases "convergences" "" "after how many events a subflow could have converged, `unconverged` among them" .with(Measured::Convergence) .total();
+    Cases "recovery_time_mean_s" "s" "with `[measure] recovery = {}`: how long after a change of links all flows together had their former goodput again, or 90 % of it, or `share` (`tresse explain measurement`), the mean over changes and seeds; this and the next one are missing if `unrecovered` is not 0" .with(Measured::Recovery) .within(Domain::FromZero);
+    Cases "recovery_time_max_s" "s" "the longest" .with(Measured::Recovery) .within(Domain::FromZero) .compared(Kind::All, 5);
+    Cases "unrecovered" "" "changes of links after which they did not have it again, over all seeds" .with(Measured::Recovery) .total() .compared(Kind::All, 6);
+    Cases "flow_recovery_time_max_s" "s" "the same of single flows, the longest of any flow; missing if `unrecovered_flows` is not 0" .with(Measured::Recovery) .within(Domain::FromZero);
+    Cases "unrecovered_flows" "" "how often a flow did not have its own former goodput again after a change of links" .with(Measured::Recovery) .total();
     Layers "utilisation_mean_ratio" "" "what a port admitted over what its link could carry in the run, each direction separately, the mean over all ports" .within(Domain::Share);
     Layers "utilisation_min_ratio" "" "the lowest" .within(Domain::Share);
     Layers "utilisation_p10_ratio" "" "at least 10 % of the ports had no more" .within(Domain::Share);
     Layers "utilisation_p50_ratio" "" "at least half of the ports had no more" .within(Domain::Share);
     Layers "utilisation_p90_ratio" "" "at least 90 % of the ports had no more" .within(Domain::Share);
     Layers "utilisation_max_ratio" "" "the highest" .within(Domain::Share);
-    Layers "queue_mean_pkts" "packets" "with `[measure] queues = \"100us\"`: how many packets wait in a port of a switch, the mean over ports and observations";
-    Layers "queue_p50_pkts" "packets" "at least half of the observations of ports had no more";
-    Layers "queue_p99_pkts" "packets" "at least 99 % of the observations of ports had no more";
-    Layers "queue_max_pkts" "packets" "the longest queue observed";
+    Layers "queue_mean_pkts" "packets" "with `[measure] queues = \"100us\"`: how many packets wait in a port of a switch, the mean over ports and observations" .with(Measured::Queues);
+    Layers "queue_p50_pkts" "packets" "at least half of the observations of ports had no more" .with(Measured::Queues);
+    Layers "queue_p99_pkts" "packets" "at least 99 % of the observations of ports had no more" .with(Measured::Queues);
+    Layers "queue_max_pkts" "packets" "the longest queue observed" .with(Measured::Queues);
     Cases "sharing_flows" "" "flows with two subflows that shared a port that is not on all routes; this and the next four exist only under `path-sharing` with fixed routes, otherwise `no_sharing_score` says why not" .total();
     Cases "terminated_flows" "" "flows in which the path manager closed a subflow" .total();
     Cases "sharing_precision_ratio" "" "the share of these in which two subflows shared a port (`tresse explain path-sharing`)" .within(Domain::Share);

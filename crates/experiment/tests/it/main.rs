@@ -17,3 +17,4 @@ mod sizes;
 mod slices;
 mod thresholds;
 mod topologies;
+mod unmeasured;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::plan::{Case, Plan, differences};
+use tresse_experiment::plan::{Case, Plan, differences, unmeasured};
 use tresse_experiment::read::Loaded;
 
 use crate::caveats;
@@ -99,7 +99,7 @@ pub fn measure(
 fn notes(loaded: &Loaded, plan: &Plan, is_real: bool) -> Vec<String> {
     let simulated =
         if is_real { Vec::new() } else { [plan.shared(), differences::notes(loaded, plan)].concat() };
-    [loaded.files.notes(), simulated].concat()
+    [loaded.files.notes(), unmeasured::notes(loaded, plan), simulated].concat()
 }
 
 /// The report of a run that begins.
