@@ -200,6 +200,14 @@ def test_killed_and_extended_it_goes_on(tuning: Tuning, tmp_path: Path) -> None:
     assert len(mine) == len(known), "nothing was computed twice"
 
 
+def test_the_folder_of_a_sweep_is_refused(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    journal.write_text('{"schema":"tresse/sweep/1","title":"t","base":"b","model_version":3}\n', encoding="utf-8")
+    with pytest.raises(tresse.TresseError, match="has a sweep, not a search"):
+        tune(PLAN, out=tmp_path, progress=False)
+    assert "schema" in journal.read_text(encoding="utf-8")
+
+
 def test_the_command_repeats_the_winner(tuning: Tuning, tmp_path: Path) -> None:
     assert tuning.command is not None
     import shlex

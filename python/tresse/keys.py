@@ -1498,7 +1498,7 @@ class Until(Keys):
     """
 
     of: CaseMetric | None = None
-    """With `width`, the metric (`tresse explain results`). Default: "goodput_mean_bps"."""
+    """With `width`, the metric (`tresse explain metrics`). Default: "goodput_mean_bps"."""
 
     least: int | None = None
     """The number of seeds to begin with: 2 to 1000. Default: 3."""
@@ -1812,7 +1812,7 @@ class Measure(Keys):
     """
 
     table: Sequence[CaseMetric] | None = None
-    """The metrics that the table of `tresse run` shows, one per column (`tresse explain results`).
+    """The metrics that the table of `tresse run` shows, one per column (`tresse explain metrics`).
     Default: completion times and slowdowns by size if flows come one by one; otherwise goodput next to the
     published numbers and the optimum, timeouts, and retransmissions.
     """
@@ -1952,7 +1952,7 @@ class PublishedValue(Keys):
     """Only flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`."""
 
     size: str | None = None
-    """Only flows in this size class, such as `up to 10kB` (`tresse explain results`)."""
+    """Only flows in this size class, such as `up to 10kB` (`tresse explain measurement`)."""
 
     layer: str | None = None
     """Only the ports of this layer."""
@@ -1967,7 +1967,7 @@ class PublishedValue(Keys):
     """Mean goodput of the flows."""
 
     metrics: Mapping[str, float] | None = None
-    """Other metrics, by name (`tresse explain results`)."""
+    """Other metrics, by name (`tresse explain metrics`)."""
 
     differs: str | None = None
     """Why ours is more than 20 % off, if it is: the mechanism, in one sentence."""
@@ -2102,7 +2102,7 @@ class Selector(Keys):
     """Only flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`."""
 
     size: str | None = None
-    """Only flows in this size class, such as `up to 10kB` (`tresse explain results`)."""
+    """Only flows in this size class, such as `up to 10kB` (`tresse explain measurement`)."""
 
     layer: str | None = None
     """Only the ports of this layer."""

@@ -37,7 +37,7 @@ use crate::width::sentence;
 #[command(verbatim_doc_comment)]
 pub struct Args {
     /// A C file, or a built-in controller
-    #[arg(value_name = "FILE.c")]
+    #[arg(value_name = "CONTROLLER|FILE.c")]
     controller: String,
     /// The experiments: `smoke` (seconds), `fabric` (about a minute), or a TOML file
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "smoke")]

@@ -13,7 +13,7 @@ use crate::user_code::UserCode;
 /// Write the results of a finished run in another format
 ///
 /// RUN is the folder of a run. `csv` and `arrow` have every column of its flows.parquet, or of
-/// another table; column names end in their units (`tresse explain results`), and rows are in the
+/// another table; column names end in their units (`tresse explain columns`), and rows are in the
 /// order in which cases and seeds ended. `perfetto` is a trace for ui.perfetto.dev, with flows and
 /// jobs as slices, and windows, rates and queues as counters. `qlog` has the windows and RTTs of
 /// each flow, `flent` its rates, RTTs and windows; both cover one case and seed of a run with

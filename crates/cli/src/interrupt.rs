@@ -13,12 +13,20 @@ use tresse_workbench::{Failure, Interrupt};
 /// # Errors
 /// If the system does not allow it.
 pub fn catch() -> Result<Arc<Interrupt>, Failure> {
+    catch_with("error: interrupted")
+}
+
+/// As [`catch`]; `last` is said when the process ends at once.
+///
+/// # Errors
+/// If the system does not allow it.
+pub fn catch_with(last: &'static str) -> Result<Arc<Interrupt>, Failure> {
     let interrupt = Arc::new(Interrupt::default());
     let handler = Arc::clone(&interrupt);
     ctrlc::set_handler(move || {
         if !handler.ask() {
             // Standard error may be closed.
-            let _ = writeln!(io::stderr(), "error: interrupted");
+            let _ = writeln!(io::stderr(), "{last}");
             output_file::remove_unfinished();
             std::process::exit(130);
         }

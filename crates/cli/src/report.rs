@@ -217,7 +217,7 @@ fn tables(
     if !sized.is_empty() {
         writeln!(out)?;
         note(out, "FCT: from a flow's start to the arrival of its last byte, mean and percentiles")?;
-        note(out, "slowdown: FCT over the FCT on an empty network (`tresse explain results`)")?;
+        note(out, "slowdown: FCT over the FCT on an empty network (`tresse explain measurement`)")?;
     }
     if let Some(line) = result_tables::unfinished(cases) {
         writeln!(out)?;

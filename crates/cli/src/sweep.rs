@@ -18,7 +18,8 @@ use crate::{interrupt, output, python};
 ///
 /// PLAN.toml names the experiment, the keys and their values:
 ///
-///   experiment = "xmp/fig4"
+///   experiment = "xmp/table1"
+///   only = { scheme = "xmp", subflows = 2, pattern = "permutation" }
 ///   [[designs]]
 ///   keys = { "fabric.mark" = ["5pkt", "10pkt", "20pkt"], "schemes.xmp.parameters.beta" = { from = 2, to = 8, steps = 4 } }
 ///

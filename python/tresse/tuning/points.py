@@ -74,6 +74,9 @@ class Points:
                 file.truncate(len(kept))
         for line in kept.splitlines():
             told = json.loads(line)
+            if "address" not in told:
+                folder = str(self._path.parent)
+                raise TresseError(f"{folder} has a sweep, not a search", code="io", file=folder)
             self._known[told["address"]] = Point(told["metrics"], told["error"], told["digest"], told["seconds"])
 
     def address(self, setting: Setting, seed: int, replications: int = 1) -> str:

@@ -7,6 +7,7 @@ use tresse_units::output_file::write_whole;
 use tresse_workbench::Failure;
 use tresse_workbench::calibrate::{Calibration, Prediction, calibrate};
 
+use super::testbed::INTERRUPTED_TWICE;
 use crate::ended::Ended;
 use crate::interrupt;
 use crate::output::print_json;
@@ -15,8 +16,8 @@ use crate::table::Table;
 /// Measure what packets cost the hosts of this machine
 ///
 /// Needs root. Transfers go between two network namespaces, over links with packets and segments of several sizes, as fast
-/// as the processors allow. By how long they take, and by the processor time, costs are fitted: of a segment, a packet
-/// and a byte, on the core that decides the speed and on the other one, and until an idle core begins. They are written
+/// as the processors allow. It fits the costs of a segment, a packet and a byte to the transfer times and the processor
+/// time, for the core that decides the speed and for the other one, and the time until an idle core begins. It writes them
 /// to a file that an experiment names: `host_cpu = "host.toml"` in [fabric]. Then the simulator predicts transfers that
 /// were not used for this, and the errors are shown.
 ///
@@ -41,7 +42,7 @@ pub fn run(args: &Args) -> Result<(), Ended> {
     if let Some(missing) = folder.filter(|folder| !folder.is_dir()) {
         return Err(Failure::Input(format!("{}: there is no such folder", missing.display())).into());
     }
-    let interrupt = interrupt::catch()?;
+    let interrupt = interrupt::catch_with(INTERRUPTED_TWICE)?;
     let own = calibrate(&interrupt)?;
     write_whole(&args.out, own.file.as_bytes())
         .map_err(|error| Failure::Machine(format!("{}: {error}", args.out.display())))?;

@@ -61,8 +61,8 @@ pub struct Args {
     /// `tresse twin` finds a scale itself
     #[arg(long, value_name = "FRACTION", default_value_t = Scale::WHOLE)]
     scale: Scale,
-    /// What moves packets between hosts: the simulator's fabric (`emulated`), Linux's bridges, or Open vSwitch.
-    /// The last two are for networks without loops, and have the kernel's own delays
+    /// What moves packets between hosts: `emulated` is the simulator's fabric, `bridge` Linux's bridges, `ovs` Open
+    /// vSwitch. The last two are for networks without loops, and have the kernel's own delays
     #[arg(long, value_name = "KIND", default_value_t = SwitchKind::Emulated)]
     switch: SwitchKind,
     /// The folder for the results [default: runs/NAME-N]
@@ -105,9 +105,13 @@ pub fn agent() -> Process {
     program
 }
 
+/// What is said if a second signal leaves no time to remove hosts and controllers.
+pub const INTERRUPTED_TWICE: &str = "error: interrupted\n\nhint: `tresse testbed clean` removes what is left of the \
+                                     testbed, and so does the next one";
+
 fn experiment(args: Args) -> Result<(), Ended> {
     testbed::ready(args.switch)?;
-    let interrupt = interrupt::catch()?;
+    let interrupt = interrupt::catch_with(INTERRUPTED_TWICE)?;
     let request = Request {
         cases: args.chosen.cases(),
         own: OwnCode { controllers: args.controller, ..OwnCode::default() },

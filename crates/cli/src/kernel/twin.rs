@@ -65,7 +65,7 @@ pub struct Args {
 
 pub fn run(args: Args) -> Result<(), Ended> {
     tresse_workbench::testbed::ready(SwitchKind::Emulated)?;
-    let interrupt = interrupt::catch()?;
+    let interrupt = interrupt::catch_with(testbed::INTERRUPTED_TWICE)?;
     let request = Request {
         cases: args.chosen.cases(),
         own: OwnCode { controllers: args.controller, ..OwnCode::default() },

@@ -112,6 +112,7 @@ fn a_setting_that_breaks_the_experiment_is_named() {
         ("schemes.lia.subflows=[]", "at least one number of subflows"),
         ("schemes.dctcp.parameters.g_shift=11", "g_shift = 11 is not from 1 to 10"),
         ("fabric.k", "expected PATH=VALUE"),
+        ("schemes.bbr.subflows=2", "there is no scheme `bbr` (available: "),
         (
             "schemes.xmp.subflows=[2,99]",
             "99 subflows: this fabric has 1 to 16 distinct paths; with `routing = \"ecmp\"`",

@@ -306,14 +306,14 @@ pub fn set(table: &mut Table, setting: &str) -> Result<(), Diagnostic> {
 
 /// Applies a setting to the experiment and its variants; returns its path, and those of the variants.
 fn set_all(table: &mut Table, setting: &str) -> Result<(String, Vec<String>), Diagnostic> {
-    let path = apply(table, setting)?;
+    let path = apply(table, setting, Names::Known)?;
     let of_variants = variants::set(table, &path, setting)?;
     Ok((path, of_variants))
 }
 
 /// Applies `a.b.c=VALUE` and returns the path; a value that is not TOML is a string, so that units
 /// need no quotes.
-pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnostic> {
+pub(crate) fn apply(table: &mut Table, setting: &str, names: Names) -> Result<String, Diagnostic> {
     let bad = |message: String| Diagnostic::input(message).of(cause_of(setting));
     let (path, text) = setting
         .split_once('=')
@@ -337,13 +337,9 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnost
     let mut at = table;
     let mut parent = "";
     for (depth, &key) in keys.iter().enumerate() {
-        // A new name may be meant, but not one that nearly is another.
-        let what = [("schemes", "scheme"), ("workloads", "part of the workload"), ("variants", "variant")];
-        if let Some((_, what)) = what.iter().find(|(of, _)| *of == parent && !at.contains_key(key)) {
-            let hint = did_you_mean(key, at.keys().map(String::as_str));
-            if !hint.is_empty() {
-                return Err(bad(format!("there is no {what} `{key}`{hint}")));
-            }
+        if names == Names::Known && !at.contains_key(key) {
+            check_new(at, parent, key, keys.get(depth + 1).unwrap_or(&last))
+                .map_err(|e| e.of(cause_of(setting)))?;
         }
         parent = key;
         // A table that the file leaves out begins empty; one that may not be there is refused when
@@ -364,6 +360,37 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnost
     }
     at.insert(last.to_owned(), value);
     Ok(path.trim().to_owned())
+}
+
+/// What is known of the names in a table that a setting changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// It has those that the experiment has.
+    Known,
+    /// It is a variant's, which has only those that it changes.
+    Unknown,
+}
+
+/// Checks a name that `at`, the table `parent`, does not have; `next` is the key below it. A new one may be meant, but not
+/// one that nearly is another, nor a scheme without what makes one.
+fn check_new(at: &Table, parent: &str, name: &str, next: &str) -> Result<(), Diagnostic> {
+    let what = match parent {
+        "schemes" => "scheme",
+        "workloads" => "part of the workload",
+        "variants" => "variant",
+        _ => return Ok(()),
+    };
+    let near = did_you_mean(name, at.keys().map(String::as_str));
+    if !near.is_empty() {
+        return Err(Diagnostic::input(format!("there is no {what} `{name}`{near}")));
+    }
+    if what == "scheme" && !["controller", "preset"].contains(&next) {
+        let names: Vec<&str> = at.keys().map(String::as_str).collect();
+        let message = format!("there is no scheme `{name}` (available: {})", names.join(", "));
+        let hint = format!("a new one begins with `--set schemes.{name}.controller=NAME`");
+        return Err(Diagnostic::input(message).hint(hint));
+    }
+    Ok(())
 }
 
 /// How deep the keys and the value of a setting may be nested; a file's may be a little deeper.

@@ -38,7 +38,7 @@ pub(crate) fn set(table: &mut Table, path: &str, setting: &str) -> Result<Vec<St
     let mut paths = Vec::new();
     for (name, over) in variants.iter_mut() {
         let Some(over) = over.as_table_mut() else { continue };
-        read::apply(over, setting)?;
+        read::apply(over, setting, read::Names::Unknown)?;
         paths.push(format!("variants.{name}.{path}"));
     }
     Ok(paths)

@@ -44,7 +44,7 @@ pub struct Measure {
     /// "up to 100kB" }`. Their metrics are named after them, such as `small-web.fct_p99_s`, wherever a metric is named.
     #[serde(default)]
     pub slices: IndexMap<String, Slice>,
-    /// The metrics that the table of `tresse run` shows, one per column (`tresse explain results`). Default:
+    /// The metrics that the table of `tresse run` shows, one per column (`tresse explain metrics`). Default:
     /// completion times and slowdowns by size if flows come one by one; otherwise goodput next to the published
     /// numbers and the optimum, timeouts, and retransmissions.
     #[schemars(with = "Option<Vec<CaseMetric>>")]

@@ -36,7 +36,7 @@ pub struct Until {
     /// Instead of a width: until every claim is decided. Then only cases of undecided claims get more seeds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Goal>,
-    /// With `width`, the metric (`tresse explain results`).
+    /// With `width`, the metric (`tresse explain metrics`).
     #[serde(default = "goodput")]
     #[schemars(with = "CaseMetric")]
     pub of: String,

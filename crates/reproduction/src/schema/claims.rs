@@ -59,7 +59,7 @@ pub struct PublishedValue {
     pub group: Option<String>,
     /// Only flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`.
     pub distance: Option<String>,
-    /// Only flows in this size class, such as `up to 10kB` (`tresse explain results`).
+    /// Only flows in this size class, such as `up to 10kB` (`tresse explain measurement`).
     pub size: Option<String>,
     /// Only the ports of this layer.
     pub layer: Option<String>,
@@ -69,7 +69,7 @@ pub struct PublishedValue {
     pub subflow: Option<u32>,
     /// Mean goodput of the flows.
     pub goodput_mean: Option<Rate>,
-    /// Other metrics, by name (`tresse explain results`).
+    /// Other metrics, by name (`tresse explain metrics`).
     #[serde(default)]
     #[schemars(with = "Numbers")]
     pub metrics: BTreeMap<String, f64>,
@@ -284,7 +284,7 @@ pub struct Selector {
     pub group: Option<String>,
     /// Only flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`.
     pub distance: Option<String>,
-    /// Only flows in this size class, such as `up to 10kB` (`tresse explain results`).
+    /// Only flows in this size class, such as `up to 10kB` (`tresse explain measurement`).
     pub size: Option<String>,
     /// Only the ports of this layer.
     pub layer: Option<String>,

@@ -87,7 +87,7 @@ impl Row for FlowRow {
         Column {
             name: "ideal_ps",
             unit: "ps",
-            meaning: "its completion time on an empty network (`tresse explain results`)",
+            meaning: "its completion time on an empty network (`tresse explain measurement`)",
             get: MaybeU64(|row| row.flow.ideal),
         },
         Column {

@@ -143,3 +143,30 @@ fn a_killed_testbed_leaves_nothing_that_clean_does_not_find() {
     }
     clean.check();
 }
+
+#[test]
+fn a_testbed_that_is_interrupted_twice_says_what_removes_the_rest() {
+    if !can_run("a_testbed_that_is_interrupted_twice_says_what_removes_the_rest") {
+        return;
+    }
+    let clean = Clean::before();
+    let dir = folder(BOTTLENECKS);
+    let child = tresse(dir.path(), &["testbed", "run", "mine.toml"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    sleep(1.6);
+    for _ in 0..2 {
+        // SAFETY: kill takes two integers.
+        unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+        sleep(0.02);
+    }
+    let output = child.wait_with_output().expect("it was there");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    assert!(told.contains("`tresse testbed clean` removes what is left"), "{told}");
+    let cleaned = tresse(dir.path(), &["testbed", "clean"]).output().expect("the command starts");
+    assert!(cleaned.status.success(), "{}", String::from_utf8_lossy(&cleaned.stderr));
+    clean.check();
+}
