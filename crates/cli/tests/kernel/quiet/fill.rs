@@ -84,6 +84,8 @@ fn fills_two_unequal_paths() {
     let some = attachable("fills_two_unequal_paths", &[]).into_iter().step_by(step);
     together(some, |Controller { name, marks, .. }| {
         let both = |shares: &[f64; 2]| shares.iter().all(|share| *share >= FILLED);
-        fills(&name, &[once(&name, both, |control| fill(control, marks))]);
+        if let Some(run) = once(&name, both, |control| fill(control, marks)) {
+            fills(&name, &[run]);
+        }
     });
 }
