@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use indexmap::{IndexMap, IndexSet};
 use tresse_experiment::schema::Experiment;
 use tresse_reproduction::Publication;
-use tresse_results::{CaseResult, Report, State, Status};
+use tresse_results::{CaseResult, Report, State, Status, in_cases};
 use tresse_workbench::{Failure, Interrupt};
 
 use crate::ended::Ended;
@@ -291,9 +291,6 @@ fn explain_optimum(cases: &[&CaseResult], out: &mut impl Write) -> io::Result<()
     reasons.into_iter().try_for_each(|why| note(out, &format!("no optimum: {why}")))
 }
 
-/// More cases than this are not named.
-const MOST_CASES: usize = 3;
-
 /// Why cases have no `what`, by their labels; several cases may share a reason.
 fn tell<'a>(
     out: &mut impl Write,
@@ -310,8 +307,7 @@ fn tell<'a>(
     reasons.into_iter().try_for_each(|(why, labels)| {
         let place = match labels.len() {
             n if n == all => String::new(),
-            n if n > MOST_CASES => format!(" in {n} of {all} cases"),
-            _ => format!(" in {}", labels.join("; ")),
+            _ => format!(" {}", in_cases(&labels, all)),
         };
         note(out, &format!("no {what}{place}: {why}"))
     })

@@ -8,7 +8,7 @@ use tresse_experiment::schema::metrics;
 use tresse_experiment::schema::slice::is_total;
 use tresse_results::record::mechanism::{MECHANISMS, Mechanism};
 use tresse_results::record::outcome::Outcome;
-use tresse_results::record::results::CaseResult;
+use tresse_results::record::results::{CaseResult, in_cases};
 use tresse_units::{Duration, Time, seconds};
 
 use crate::metric::{by, of_mechanisms};
@@ -65,24 +65,16 @@ fn inert(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
         let place = match idle.len() {
             0 => return None,
             n if n == counts.len() => "in any case".to_owned(),
-            n if n > MOST_LABELS => format!("in {n} of {} cases", counts.len()),
-            _ => format!("in {}", idle.join("; ")),
+            _ => in_cases(&idle, counts.len()),
         };
         Some(format!("inert: {name} did nothing {place}: {what} (`tresse explain inert`)"))
     };
     acts.into_iter().filter_map(told).collect()
 }
 
-/// With more cases than this, a note gives their number.
-const MOST_LABELS: usize = 3;
-
 /// A place for a note about the cases with these labels, of `all`; `None` if there are none.
 fn place(labels: &[String], all: usize) -> Option<String> {
-    match labels.len() {
-        0 => None,
-        n if n > MOST_LABELS => Some(format!("in {n} of {all} cases")),
-        _ => Some(format!("in {}", labels.join("; "))),
-    }
+    (!labels.is_empty()).then(|| in_cases(labels, all))
 }
 
 /// Handshakes that waited for `rto_initial`: a second by default, which one flow of a thousand turns into a tail.

@@ -6,6 +6,7 @@ use tresse_experiment::plan::Case;
 use tresse_experiment::plan::link_events::LinkEvent;
 use tresse_units::{Duration, Time, seconds};
 
+use tresse_results::in_cases;
 use tresse_results::record::outcome::Outcome;
 
 /// One message for each replication that gave up, and for each case that a user's code has ended; the last message
@@ -67,8 +68,7 @@ fn never_came(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
     let told = |(at, (labels, last)): (Time, (Vec<String>, Time))| {
         let place = match labels.len() {
             n if n == all.len() => "in no case".to_owned(),
-            n if n > MOST_LABELS => format!("not in {n} of {} cases", all.len()),
-            _ => format!("not in {}", labels.join("; ")),
+            _ => format!("not {}", in_cases(&labels, all.len())),
         };
         format!(
             "the change at {} (`[[changes]]`) took effect {place}: the last run without it ended at {:.3} ms",
@@ -78,6 +78,3 @@ fn never_came(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
     };
     missed.into_iter().map(told).collect()
 }
-
-/// With more cases than this, a message gives their number.
-const MOST_LABELS: usize = 3;

@@ -14,6 +14,6 @@ pub mod tables;
 pub use record::claim::ClaimResult;
 pub use record::metric::Metric;
 pub use record::report::{MODEL_VERSION, Report, Status, Testbed};
-pub use record::results::{CaseResult, Metrics};
+pub use record::results::{CaseResult, Metrics, in_cases};
 pub use store::finished::{Finished, State};
 pub use store::folder::Folder;

@@ -33,7 +33,13 @@ fn of_window(name: &str, plan: &Plan) -> Option<String> {
         window.zip(case.ends_by()).is_some_and(|(window, end)| window.from >= end)
     };
     let late: Vec<&Case> = plan.cases.iter().filter(begins_late).collect();
-    let end = late.iter().filter_map(|case| case.ends_by()).max()?;
-    let of = if late.len() == plan.cases.len() { "every case".to_owned() } else { late[0].label() };
-    Some(format!("the window `{name}` is empty: {of} ends by {}, before it begins", Duration(end)))
+    let last = late.iter().max_by_key(|case| case.ends_by())?;
+    let end = Duration(last.ends_by()?);
+    let (label, all) = (last.label(), plan.cases.len());
+    Some(match late.len() {
+        1 => format!("the window `{name}` begins after the end of {label}, {end} at the latest"),
+        n => format!(
+            "the window `{name}` begins after the end of {n} of {all} cases: the last of them, {label}, ends by {end}"
+        ),
+    })
 }

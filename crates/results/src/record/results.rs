@@ -88,6 +88,16 @@ pub fn is(case: &IndexMap<String, Value>, wanted: &Wanted) -> bool {
     })
 }
 
+/// Where something is true: `in a; b`, the cases with these labels, or how many they are of `all` if they are more than a
+/// reader wants to read.
+pub fn in_cases(labels: &[impl AsRef<str>], all: usize) -> String {
+    const MOST: usize = 3;
+    match labels.len() {
+        n if n > MOST => format!("in {n} of {all} cases"),
+        _ => format!("in {}", labels.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join("; ")),
+    }
+}
+
 impl CaseResult {
     /// Its scheme with the number of subflows, if it has one: `xmp-2`.
     pub fn scheme(&self) -> String {
