@@ -114,6 +114,23 @@ fn what_a_segment_counts_decides_how_far_a_buffer_grows() {
     }
 }
 
+/// Linux's slow start after idle. A burst that waits is given to the subflow at once, and each segment of it halves the window.
+#[test]
+fn a_subflow_without_data_for_longer_than_its_timeout_starts_with_its_first_window() {
+    let after = |pause: Time, segments| {
+        let mut sender = sender(linux(), 1, 20);
+        poll(&mut sender, 0);
+        drain(&mut sender, 0, 10 * MILLISECOND);
+        let before = sender.group()[0].cwnd;
+        assert!(before > 10, "{before}");
+        sender.append(segments * u64::from(MSS));
+        (before, poll(&mut sender, 10 * MILLISECOND + pause).len() as u32)
+    };
+    let (window, sent) = after(150 * MILLISECOND, 100);
+    assert_eq!(sent, window, "shorter than the least timeout, 200 ms");
+    assert_eq!(after(250 * MILLISECOND, 100).1, 4, "the first window");
+}
+
 #[test]
 fn a_closed_subflow_gives_back_what_it_has_not_sent() {
     let mut sender = sender(linux(), 2, 200);

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use tresse_controllers::State;
 use tresse_units::Time;
 
 use super::Sender;
@@ -48,9 +49,20 @@ struct Queue {
     rate: u64,
     /// The send buffer, bytes. It never shrinks.
     buffer: u64,
+    /// When it last sent data (`lsndtime`).
+    last_sent: Time,
 }
 
 impl Queue {
+    /// The window after `idle` without data in flight, longer than `rto`: slow start after idle (RFC 2861). Linux halves
+    /// it for each RTO, and does so again for each segment that it is given before the first one leaves
+    /// (`tcp_slow_start_after_idle_check` in `tcp_skb_entail`): a burst of several segments starts with the first window.
+    fn after_idle(&self, cwnd: u32, idle: Time, rto: Time, first: u32) -> u32 {
+        let halvings = (idle.div_ceil(rto) - 1).saturating_mul(u64::from(self.len));
+        let halved = cwnd.checked_shr(u32::try_from(halvings).unwrap_or(u32::MAX)).unwrap_or(0);
+        halved.max(first.min(cwnd))
+    }
+
     fn push(&mut self, given: Range<u32>) {
         self.len += given.end - given.start;
         match self.waiting.back_mut() {
@@ -131,17 +143,17 @@ impl Sender {
         found
     }
 
-    /// If the application waits for room, grows the buffers of subflows that have room in their windows and
-    /// nothing to send (`tcp_check_space`, `tcp_should_expand_sndbuf`). Returns whether one grew.
+    /// While the application waits for room, a subflow's buffer grows to two of its windows (`tcp_new_space`,
+    /// `tcp_sndbuf_expand`). Linux asks for room in the window too (`tcp_should_expand_sndbuf`), which small queues
+    /// (`tcp_small_queue_check`) leave again and again: buffers of real hosts held two of their largest windows, to the
+    /// byte. Returns whether one grew.
     fn expand(&self, queues: &mut Queues) -> bool {
         let mut grew = false;
         for (place, i) in bits(self.open).enumerate().filter(|_| queues.is_blocked) {
-            let (own, queue) = (&self.group[place], &mut queues.of[i]);
-            let window = 2 * self.config.send_segment * u64::from(own.cwnd);
-            if queue.len == 0 && self.subflows[i].board.in_flight() < own.cwnd && window > queue.buffer {
-                queue.buffer = window;
-                grew = true;
-            }
+            let buffer = &mut queues.of[i].buffer;
+            let two_windows = 2 * self.config.send_segment * u64::from(self.group[place].cwnd);
+            grew |= two_windows > *buffer;
+            *buffer = two_windows.max(*buffer);
         }
         grew
     }
@@ -155,6 +167,7 @@ impl Sender {
             if held {
                 s.stop_waiting();
             } else if let Some((seq, dsn)) = s.retransmit(now, own.cwnd, &self.config) {
+                queues.of[i].last_sent = now;
                 return Some(self.packet(now, i, Origin::Retransmitted, [seq, dsn], false));
             }
             if s.check_room(now, own, queues.len(i) > 0) && !held && chosen.is_none() {
@@ -170,8 +183,27 @@ impl Sender {
             return self.poll_blocked(now, takes);
         }
         let chosen = chosen?;
-        let dsn = queues.of[chosen.0].pop()?;
+        let queue = &mut queues.of[chosen.0];
+        self.restart_after_idle(now, chosen, queue);
+        let dsn = queue.pop()?;
+        queue.last_sent = now;
         Some(self.transmit(now, chosen, Origin::New, dsn))
+    }
+
+    /// Lowers the window of a subflow that sends data after it had none for longer than its timeout
+    /// (`tcp_cwnd_restart`).
+    fn restart_after_idle(&mut self, now: Time, (i, place): (usize, usize), queue: &Queue) {
+        let subflow = &self.subflows[i];
+        let (idle, rto) = (now - queue.last_sent, subflow.rtt.rto(&self.config).max(1));
+        if subflow.counters.sent == 0 || subflow.board.outstanding() > 0 || idle <= rto {
+            return;
+        }
+        let own = &mut self.group[place];
+        // `tcp_current_ssthresh`
+        if !matches!(own.state, State::Cwr | State::Recovery) {
+            own.ssthresh = own.ssthresh.max(own.cwnd / 2 + own.cwnd / 4);
+        }
+        own.cwnd = queue.after_idle(own.cwnd, idle, rto, self.config.initial_window);
     }
 
     /// Gives new data to the subflows of `takes`, as Linux's `mptcp_subflow_get_send` does: each time a burst
