@@ -42,6 +42,9 @@ struct Forwarding {
     /// Packets that left the fabric while another thread held it, and still have to be written.
     waiting: Vec<Delivered>,
     lateness: Histogram,
+    turnaround: Histogram,
+    /// By host: when the last packet was due there, until the host sends the next one.
+    unanswered: Vec<Option<Time>>,
     refused: u64,
 }
 
@@ -50,6 +53,9 @@ struct Forwarding {
 pub struct Lateness {
     /// How late packets were written to their hosts, ns of the experiment.
     pub histogram: Histogram,
+    /// The time from when a host's last packet was due until its next one was read, ns of the experiment. In the
+    /// simulation it is 0 unless the host waits for something else.
+    pub turnaround: Histogram,
     /// Packets that a host's interface did not accept.
     pub refused: u64,
 }
@@ -64,7 +70,14 @@ impl Emulator {
             device.set_nonblocking(true)?;
         }
         let clock = Clock::start(scale);
-        let own = Forwarding { switch, waiting: Vec::new(), lateness: Histogram::new(), refused: 0 };
+        let own = Forwarding {
+            switch,
+            waiting: Vec::new(),
+            lateness: Histogram::new(),
+            turnaround: Histogram::new(),
+            unanswered: vec![None; devices.len()],
+            refused: 0,
+        };
         let shared = Arc::new(Shared { own: Mutex::new(own), stop: AtomicBool::new(false) });
         let thread = thread::Builder::new().name("fabric".to_owned()).spawn({
             let shared = Arc::clone(&shared);
@@ -101,7 +114,7 @@ impl Emulator {
     /// Its accuracy until now.
     pub fn lateness(&self) -> Lateness {
         let own = self.shared.own();
-        Lateness { histogram: own.lateness.clone(), refused: own.refused }
+        Lateness { histogram: own.lateness.clone(), turnaround: own.turnaround.clone(), refused: own.refused }
     }
 
     /// Ends it.
@@ -155,6 +168,9 @@ fn forward(shared: &Shared, devices: &[SyncDevice], clock: Clock) -> io::Result<
                     Ok(length) => {
                         let now = clock.now();
                         own.deliver(now, clock, devices)?;
+                        if let Some(due) = own.unanswered[host].take() {
+                            own.turnaround.record(now.saturating_sub(due) / 1000);
+                        }
                         own.switch.enter(now, &buffer[..length]);
                     }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
@@ -180,6 +196,7 @@ impl Forwarding {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.refused += 1,
                 Err(error) => return Err(error),
             }
+            self.unanswered[host as usize] = Some(due);
             self.lateness.record(clock.now().saturating_sub(due) / 1000);
         }
         Ok(())

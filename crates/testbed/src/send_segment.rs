@@ -23,6 +23,8 @@ pub fn send_segment() -> io::Result<Option<u64>> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
     socket.set_tcp_mss(MSS)?;
+    // The host's default can be one whose buffers grow further (BBR's `sndbuf_expand`); our controllers do not ask for that.
+    socket.set_tcp_congestion(b"reno")?;
     let to: SocketAddr = listener.local_addr()?;
     socket.connect(&to.into())?;
     Ok(segment_of(socket.send_buffer_size()?))

@@ -60,6 +60,13 @@ pub struct Late {
     /// The worst, ns.
     #[serde(rename = "late_max_ns")]
     pub max: u64,
+    /// The mean time from when a host's last packet was due until the next one of the host was read, ns: what a host
+    /// adds to a round trip, with the lateness of what it answers.
+    #[serde(rename = "turnaround_mean_ns")]
+    pub turnaround: f64,
+    /// Its 99th percentile, ns.
+    #[serde(rename = "turnaround_p99_ns")]
+    pub turnaround_p99: u64,
 }
 
 /// Below this share of idle time, machines waited for the processor more than for the network.
@@ -129,13 +136,16 @@ impl Truth {
 }
 
 impl Late {
-    fn of(histogram: &Histogram) -> Self {
-        let quantile = |part| histogram.quantile(part, 100).unwrap_or(0);
+    fn of(Lateness { histogram, turnaround, .. }: &Lateness) -> Self {
+        let quantile = |of: &Histogram, part| of.quantile(part, 100).unwrap_or(0);
+        let mean = |of: &Histogram| of.mean().unwrap_or(0.0);
         Self {
-            mean: histogram.mean().unwrap_or(0.0),
-            p50: quantile(50),
-            p99: quantile(99),
-            max: quantile(100),
+            mean: mean(histogram),
+            p50: quantile(histogram, 50),
+            p99: quantile(histogram, 99),
+            max: quantile(histogram, 100),
+            turnaround: mean(turnaround),
+            turnaround_p99: quantile(turnaround, 99),
         }
     }
 }
@@ -161,8 +171,8 @@ impl Watch {
         });
         let (late, [packets, refused]) = match wires {
             Wires::Emulated(emulator) => {
-                let Lateness { histogram, refused } = emulator.lateness();
-                (Some(Late::of(&histogram)), [histogram.count(), refused])
+                let late = emulator.lateness();
+                (Some(Late::of(&late)), [late.histogram.count(), late.refused])
             }
             Wires::Virtual(switch) => (None, switch.carried()),
         };

@@ -142,10 +142,11 @@ pub fn tell(truth: &Truth) {
     let Truth { case, seed, packets, switch, .. } = truth;
     let late = truth.late.map(|late| {
         format!(
-            ", late by {:.0} us (mean), {:.0} us (99 %), {:.0} us (all)",
+            ", late by {:.0} us (mean), {:.0} us (99 %), {:.0} us (all), hosts answer after {:.0} us (mean)",
             us(late.mean),
             us(late.p99 as f64),
-            us(late.max as f64)
+            us(late.max as f64),
+            us(late.turnaround)
         )
     });
     let what = if late.is_some() { "fabric" } else { switch };
