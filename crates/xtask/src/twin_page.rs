@@ -64,16 +64,15 @@ fn orders(twin: &Value) -> Verdicts {
 
 fn section(out: &mut String, title: &str, twin: &Value) {
     let word = |name: &str| twin[name].as_str().unwrap_or_default();
-    let runs = || twin["testbed"].as_array().into_iter().flatten();
-    let late = runs().filter_map(|run| run["late_p99_ns"].as_f64()).fold(0.0, f64::max) / 1000.0;
     let (targets, orders) = (targets(twin), orders(twin));
     let line = format!(
-        "## {title}\n\n`{}`, seeds: {}, {}, `--scale {}`; 99 % of the packets were less than {late:.0} us late in every \
-         run. Targets: {} hold, {} missed, {} undecided; orders: {} hold, {} the other way round, {} undecided.\n\n",
+        "## {title}\n\n`{}`, seeds: {}, {}, `--scale {}`; {}. Targets: {} hold, {} missed, {} undecided; orders: {} hold, {} the \
+         other way round, {} undecided.\n\n",
         word("experiment"),
         twin["replications"],
         word("kernel"),
         word("scale"),
+        truth(twin),
         targets.held,
         targets.missed,
         targets.undecided,
@@ -82,104 +81,96 @@ fn section(out: &mut String, title: &str, twin: &Value) {
         orders.undecided,
     );
     out.push_str(&line);
-    let cases = twin["cases"].as_array().into_iter().flatten().map(Case);
-    let (cases, kept): (Vec<Case>, Vec<Case>) = cases.partition(|case| case.misses());
-    if !kept.is_empty() {
-        let names: Vec<&str> = kept.iter().map(|case| case.label()).collect();
-        out.push_str(&format!("No target is missed for {}.\n\n", names.join(", ")));
+    missed_orders(out, twin);
+    let cases = twin["cases"].as_array().into_iter().flatten();
+    let missed: Vec<String> = cases.flat_map(missed_rows).collect();
+    if !missed.is_empty() {
+        out.push_str(
+            "| case | missed target | simulated | real | allowed |\n| --- | --- | --- | --- | --- |\n",
+        );
+        out.extend(missed);
+        out.push('\n');
     }
-    if cases.is_empty() {
-        return;
-    }
-    // A column in which no case has a number is left out.
-    let columns: Vec<(&str, Vec<String>)> = COLUMNS
-        .iter()
-        .map(|(name, cell)| {
-            (*name, cases.iter().map(|case| cell(case).unwrap_or_else(|| "-".to_owned())).collect())
-        })
-        .filter(|(_, cells): &(_, Vec<String>)| cells.iter().any(|cell| cell != "-"))
-        .collect();
-    let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
-    out.push_str(&line(columns.iter().map(|(name, _)| *name).collect()));
-    out.push_str(&line(vec!["---"; columns.len()]));
-    for place in 0..cases.len() {
-        out.push_str(&line(columns.iter().map(|(_, cells)| cells[place].as_str()).collect()));
-    }
-    out.push('\n');
 }
 
-/// A case of a twin's results.
-#[derive(Clone, Copy)]
-struct Case<'a>(&'a Value);
-
-type Cell = fn(&Case<'_>) -> Option<String>;
-
-const COLUMNS: [(&str, Cell); 11] = [
-    ("case", |case| Some(case.label().to_owned())),
-    ("missed", |case| Some(case.missed())),
-    ("simulated, Mbit/s", |case| case.with_interval("rate", "simulated")),
-    ("real", |case| case.with_interval("rate", "real")),
-    ("difference", |case| Some(format!("{:+.1} %", case.all("rate")?["relative"].as_f64()? * 100.0))),
-    ("shares, points", |case| case.largest("share", "difference").map(|most| format!("{most:+.1}"))),
-    ("queues, packets", |case| case.largest("queue", "difference").map(|most| format!("{most:+.1}"))),
-    ("RTT", |case| case.largest("RTT", "relative").map(|most| format!("{:+.1} %", most * 100.0))),
-    ("completion time, ms", |case| case.both("completion time, mean")),
-    ("sent again", |case| case.both("retransmissions")),
-    ("precision; recall, %", |case| {
-        let [precision, recall] =
-            ["precision", "recall"].map(|what| case.both(&format!("{what} of path sharing")));
-        Some(format!("{}; {}", precision.as_deref().unwrap_or("-"), recall?))
-    }),
-];
-
-impl<'a> Case<'a> {
-    fn label(self) -> &'a str {
-        self.0["label"].as_str().unwrap_or_default()
+/// How faithful the real runs were.
+fn truth(twin: &Value) -> String {
+    let numbers = |name: &str| -> Vec<f64> {
+        twin["testbed"].as_array().into_iter().flatten().filter_map(|run| run[name].as_f64()).collect()
+    };
+    let late = numbers("late_p99_ns").into_iter().fold(0.0, f64::max) / 1000.0;
+    let mut text = format!("99 % of the packets were less than {late:.0} us late in every run");
+    let turnarounds = numbers("turnaround_mean_ns");
+    if !turnarounds.is_empty() {
+        let mean = turnarounds.iter().sum::<f64>() / turnarounds.len() as f64 / 1000.0;
+        text += &format!(", and hosts answered after {mean:.0} us (mean)");
     }
-
-    /// Whether one of its targets is missed.
-    fn misses(self) -> bool {
-        self.rows().any(|row| row["target"]["holds"] == false)
+    let fell_back: f64 = numbers("fell_back").iter().sum();
+    if fell_back > 0.0 {
+        text += &format!("; connections that fell back to TCP: {fell_back}");
     }
+    text
+}
 
-    /// What is missed, each once.
-    fn missed(self) -> String {
-        let missed = self.rows().filter(|row| row["target"]["holds"] == false);
-        let mut names: Vec<&str> = missed.filter_map(|row| row["quantity"].as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        names.join(", ")
+/// Orders that are the other way round.
+fn missed_orders(out: &mut String, twin: &Value) {
+    let orders = twin["orders"].as_array().into_iter().flatten();
+    for order in orders.filter(|order| order["holds"] == false) {
+        let percent = |side: &str| order[side].as_f64().unwrap_or_default() * 100.0;
+        let word = |name: &str| order[name].as_str().unwrap_or_default();
+        let line = format!(
+            "The other way round: {} of {} above that of {} by {:.0} % (simulated), by {:.0} % (real).\n\n",
+            word("quantity"),
+            word("more"),
+            word("less"),
+            percent("simulated"),
+            percent("real"),
+        );
+        out.push_str(&line);
     }
+}
 
-    fn rows(self) -> impl Iterator<Item = &'a Value> {
-        self.0["rows"].as_array().into_iter().flatten()
+/// The lines of a case's missed targets.
+fn missed_rows(case: &Value) -> Vec<String> {
+    let label = case["label"].as_str().unwrap_or_default();
+    let rows = case["rows"].as_array().into_iter().flatten();
+    let line = |row: &Value| {
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let of = word(&row["of"]);
+        let of = if of == "all" { String::new() } else { format!(" of {of}") };
+        let target = word(&row["target"]["within"]);
+        let (quantity, unit) = (word(&row["quantity"]), word(&row["unit"]));
+        let [simulated, real] = ["simulated", "real"].map(|side| number(&row[side]));
+        format!("| {label} | {quantity}{of}, {unit} | {simulated} | {real} | {target} |\n")
+    };
+    rows.filter(|row| row["target"]["holds"] == false).map(line).collect()
+}
+
+/// A mean with its interval.
+fn number(of: &Value) -> String {
+    let mean = of["mean"].as_f64().unwrap_or_default();
+    let digits = if mean.abs() >= 1000.0 { 0 } else { 1 };
+    match of["ci95"].as_f64() {
+        Some(half) if half >= 0.05 => format!("{mean:.digits$} ± {half:.digits$}"),
+        _ => format!("{mean:.digits$}"),
     }
+}
 
-    /// The row of the whole case.
-    fn all(self, quantity: &str) -> Option<&'a Value> {
-        self.rows().find(|row| row["of"] == "all" && row["quantity"] == quantity)
-    }
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
 
-    /// The largest difference of quantities with this prefix.
-    fn largest(self, quantity: &str, difference: &str) -> Option<f64> {
-        let is = |row: &&Value| row["quantity"].as_str().is_some_and(|own| own.starts_with(quantity));
-        let differences = self.rows().filter(is).filter_map(|row| row[difference].as_f64());
-        differences.max_by(|a, b| a.abs().total_cmp(&b.abs()))
-    }
+    use super::*;
 
-    fn with_interval(self, quantity: &str, side: &str) -> Option<String> {
-        let number = &self.all(quantity)?[side];
-        let mean = number["mean"].as_f64()?;
-        Some(match number["ci95"].as_f64() {
-            Some(half) if half >= 0.005 => format!("{mean:.1} ± {half:.1}"),
-            _ => format!("{mean:.1}"),
-        })
-    }
-
-    /// Simulated, then real.
-    fn both(self, quantity: &str) -> Option<String> {
-        let row = self.all(quantity)?;
-        let mean = |side: &str| row[side]["mean"].as_f64();
-        Some(format!("{:.0}, {:.0}", mean("simulated")?, mean("real")?))
+    #[test]
+    fn a_missed_target_has_its_own_numbers() {
+        let row = |of: &str, holds: Option<bool>| {
+            json!({ "of": of, "quantity": "rate", "unit": "Mbit/s", "target": { "within": "10 %", "holds": holds },
+                "simulated": { "mean": 29.61, "ci95": 0.0 }, "real": { "mean": 40.2, "ci95": 2.61 } })
+        };
+        let case = json!({ "label": "dcm-1 shift",
+            "rows": [row("all", Some(true)), row("group background", Some(false)), row("group two", None)] });
+        let line = "| dcm-1 shift | rate of group background, Mbit/s | 29.6 | 40.2 ± 2.6 | 10 % |\n";
+        assert_eq!(missed_rows(&case), [line]);
     }
 }

@@ -80,7 +80,10 @@ struct Predictions<'a> {
 
 /// Hosts like those of a testbed, besides this kernel's `send_segment`: Linux, one packet at a time, without the queueing
 /// discipline that paces, and with our controllers, which cut at once after a mark (bpf/controller.bpf.c) whereas the kernel's own go through PRR.
-const HOSTS: [&str; 6] = [
+const HOSTS: [&str; 8] = [
+    // Linux's segments of Multipath TCP: of 1500 bytes, 24 carry its options.
+    "transport.header=76B",
+    "transport.mss=1424B",
     "transport.scheduler=linux",
     "transport.reduction=immediate",
     "transport.pacing=off",
@@ -88,6 +91,10 @@ const HOSTS: [&str; 6] = [
     "transport.tso=1pkt",
     "transport.profile=linux",
 ];
+
+/// The longest time that a simulated host takes to answer a packet, if it is drawn evenly from 0 on, ns of the wall clock:
+/// twice the mean of real ones (`turnaround_mean_ns` in `testbed.json`).
+const TURNAROUND: u64 = 60_000;
 
 /// What was predicted, in the twin's folder.
 const PREDICTIONS: &str = "predictions.json";
@@ -111,7 +118,9 @@ pub fn run(
     let mut cases = request.cases;
     let segment = tresse_testbed::send_segment().ok().flatten();
     let segment = segment.map(|bytes| format!("transport.send_segment={bytes}B"));
-    for setting in segment.into_iter().chain(HOSTS.map(str::to_owned)) {
+    let turnaround = request.scale.unwrap_or(Scale::WHOLE).scaled(TURNAROUND) / 1000;
+    let turnaround = format!("fabric.host_processing={turnaround}ns");
+    for setting in segment.into_iter().chain([turnaround]).chain(HOSTS.map(str::to_owned)) {
         cases.experiment.set.insert(0, setting);
     }
     let (loaded, plan) = cases.load(tell)?;

@@ -143,6 +143,7 @@ impl Row {
         let Kind { name: quantity, unit, bound, .. } = left.kind;
         let target = bound
             .most(simulated.mean)
+            .filter(|_| left.matters) // only what was predicted
             .map(|(most, within)| Target { within, holds: verdict(difference, half, most) });
         Self {
             of: left.of.clone(),
@@ -186,16 +187,22 @@ mod tests {
         assert_eq!([verdict(1.0, None, 2.0), verdict(3.0, None, 2.0)], [Some(true), Some(false)]);
     }
 
-    /// A count that is 0 on both sides says nothing; one that is predicted to be 0 and is not is shown.
+    /// A count that is 0 on both sides says nothing; one that is predicted to be 0 and is not is shown, but not judged.
     #[test]
     fn what_only_real_hosts_have_is_shown() {
         let case = |count: f64| {
-            let mut side = side("lia", "drops", &[count]);
+            let mut side = side("lia", "CE marks", &[count]);
             side.quantities[0].matters = count > 0.0;
             vec![side]
         };
-        let rows = |simulated, real| judge(&case(simulated), &case(real)).remove(0).rows.len();
-        assert_eq!([rows(0.0, 0.0), rows(0.0, 3.0), rows(3.0, 0.0)], [0, 1, 1]);
+        let targets = |simulated, real| -> Vec<bool> {
+            let rows = judge(&case(simulated), &case(real)).remove(0).rows;
+            rows.iter().map(|row| row.target.is_some()).collect()
+        };
+        assert_eq!(
+            [targets(0.0, 0.0), targets(0.0, 3.0), targets(3.0, 0.0)],
+            [vec![], vec![false], vec![true]]
+        );
     }
 
     /// What is predicted does not depend on what is measured, and is judged as it was written.

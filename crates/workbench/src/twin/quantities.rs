@@ -153,12 +153,16 @@ impl Quantities {
             of_group(case, group).iter().map(value).collect()
         };
         let all: Vec<Vec<f64>> = groups.keys().map(|group| totals(group)).collect();
-        for (group, own) in groups.keys().zip(&all) {
+        for (place, (group, own)) in groups.keys().zip(&all).enumerate() {
             let of = format!("group {group}");
             let value = |metrics: &&Metrics| Some(metrics.get("goodput_mean_bps")?.value());
             let rates: Vec<f64> = of_group(case, group).iter().filter_map(value).collect();
             self.add(&of, RATE, &rates);
-            self.add(&of, kind("share of all", "%", 100.0, SHARE), &shares(own, &all));
+            self.add(
+                &of,
+                kind("share of all", "%", 100.0, share_bound(place, all.len())),
+                &shares(own, &all),
+            );
         }
     }
 
@@ -166,12 +170,13 @@ impl Quantities {
     fn subflows(&mut self, samples: &Samples) {
         for ((group, subflow), own) in &samples.subflows {
             let siblings = || samples.subflows.iter().filter(|((name, _), _)| name == group);
+            let place = siblings().take_while(|((_, other), _)| other != subflow).count();
             let flows = if group.is_empty() { "all" } else { group };
             let mut of = flows.to_owned();
             if siblings().count() > 1 {
                 of = format!("{flows}, subflow {subflow}");
                 let all: Vec<Vec<f64>> = siblings().map(|(_, own)| own.bytes.sums()).collect();
-                let kind = kind("share of its flow", "%", 100.0, SHARE);
+                let kind = kind("share of its flow", "%", 100.0, share_bound(place, all.len()));
                 self.add(&of, kind, &shares(&own.bytes.sums(), &all));
             }
             self.add(&of, kind("window", "packets", 1.0, Bound::None), &own.cwnd.means());
@@ -190,6 +195,11 @@ impl Quantities {
     }
 }
 
+/// The second of two shares says what the first one says.
+fn share_bound(place: usize, of: usize) -> Bound {
+    if (place, of) == (1, 2) { Bound::None } else { SHARE }
+}
+
 /// Under each seed, the share that `own` has of `all`.
 fn shares(own: &[f64], all: &[Vec<f64>]) -> Vec<f64> {
     let share =
@@ -204,6 +214,12 @@ fn mean(sums: &Sums) -> f64 {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+
+    #[test]
+    fn the_second_of_two_shares_has_no_target() {
+        assert_eq!([share_bound(0, 2), share_bound(1, 2)], [SHARE, Bound::None]);
+        assert_eq!([share_bound(1, 3), share_bound(2, 3)], [SHARE, SHARE]);
+    }
 
     /// A case of a scheme with one quantity.
     pub fn side(scheme: &str, quantity: &str, values: &[f64]) -> Side {
