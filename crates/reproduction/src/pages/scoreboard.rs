@@ -4,7 +4,7 @@ use tresse_experiment::Profile;
 
 use super::agreement::Agreement;
 use super::markdown::duration;
-use super::{FULL, QUICK, Reproduction, Runs, Stored};
+use super::{FULL, QUICK, Reproduced, Reproduction, Runs, Stored};
 use crate::claims::Tally;
 use crate::paper;
 
@@ -23,6 +23,8 @@ How to read it:
 - Claims that contradict their own paper are judged, and counted apart.
 - Numbers are those of simulators; a testbed's are compared as ratios, by claims.
 - Real hosts run the papers' testbeds on Linux's own TCP and MPTCP ([testbed.md](testbed.md)), counted apart.
+- By one seed: of all claims, those of experiments that ran under one seed only, so that no interval shows how certain
+  their verdicts are.
 - As in quick: claims with the same verdict as in the quick profile, and the rank correlation of the verdicts (Kendall's tau-b).
 - The quick profile shortens long experiments; the full one has the paper's size and takes hours, so some papers have it of some experiments. \"model 2\" is an earlier model of the simulator.
 
@@ -46,11 +48,13 @@ fn table(stored: &[Stored]) -> String {
         let all = quick.iter().flat_map(|s| s.results.experiments.clone()).collect();
         Reproduction::of(all).summary
     });
-    let mut text = all.as_ref().map(sentence).unwrap_or_default();
+    let full: Vec<_> =
+        stored.iter().filter(|s| s.runs == FULL).flat_map(|s| s.results.experiments.clone()).collect();
+    let mut text = all.as_ref().map(|quick| sentence(quick, &full)).unwrap_or_default();
     text += "\
-        | paper | profile | claims that hold | in a reading | do not | undecided | inert | contradict | numbers within 20 % | \
+        | paper | profile | claims that hold | in a reading | do not | undecided | inert | by one seed | contradict | numbers within 20 % | \
         as in quick | time |\n\
-        |---|---|---|---|---|---|---|---|---|---|---|\n";
+        |---|---|---|---|---|---|---|---|---|---|---|---|\n";
     // Runs of which nothing counts, such as experiments whose claims all contradict the paper, have no line.
     let mut rows: Vec<&Stored> =
         stored.iter().filter(|s| s.results.summary.claims + s.results.summary.numbers > 0).collect();
@@ -64,21 +68,40 @@ fn table(stored: &[Stored]) -> String {
         // Counted anew: what is kept may be of a version that counted less.
         let today = Reproduction::of(s.results.experiments.clone()).summary;
         let of_same_paper = quick.iter().find(|quick| quick.paper == s.paper && s.runs == FULL);
-        text += &line(&paper, &runs, &today, of_same_paper.map(|quick| s.agreement(quick)));
+        text += &line(
+            [&paper, &runs],
+            &today,
+            by_one_seed(&s.results.experiments),
+            of_same_paper.map(|quick| s.agreement(quick)),
+        );
     }
     if let Some(today) = &all {
-        text += &line("all five", Profile::Quick.name(), today, None);
+        let quick: Vec<_> = quick.iter().flat_map(|s| s.results.experiments.clone()).collect();
+        let one = by_one_seed(&full);
+        let count = format!("full, {} of {} experiments", full.len(), quick.len());
+        text += &line(["all five", &count], &Reproduction::of(full).summary, one, None);
+        text += &line(["all five", Profile::Quick.name()], today, by_one_seed(&quick), None);
     }
     text
 }
 
+/// How many claims are judged by one seed.
+fn by_one_seed(experiments: &[Reproduced]) -> usize {
+    experiments.iter().filter(|e| e.replications == 1).map(|e| e.comparison.summary.claims).sum()
+}
+
 /// The counts of all five papers, in words.
-fn sentence(today: &Tally) -> String {
+fn sentence(today: &Tally, full: &[Reproduced]) -> String {
+    let at_full_size = Reproduction::of(full.to_vec()).summary;
     format!(
-        "Of {} claims of the five papers {} hold, {} in this reading or another, and {} of {} published numbers are within \
-         20 % (quick profile); {} more claims contradict their own paper.\n\n",
-        today.claims,
+        "At the papers' full size {} of {} claims hold, in {} experiments of the five papers. In the quick profile, which has \
+         all experiments, {} of {} hold, {} in this reading or another, and {} of {} published numbers are within 20 %; {} \
+         more claims contradict their own paper.\n\n",
+        at_full_size.claims_hold,
+        at_full_size.claims,
+        full.len(),
         today.claims_hold,
+        today.claims,
         today.claims_hold_in_a_reading,
         today.numbers_within_20_percent,
         today.numbers,
@@ -87,7 +110,12 @@ fn sentence(today: &Tally) -> String {
 }
 
 /// A line of the table.
-fn line(paper: &str, runs: &str, today: &Tally, beside_quick: Option<Agreement>) -> String {
+fn line(
+    [paper, runs]: [&str; 2],
+    today: &Tally,
+    by_one_seed: usize,
+    beside_quick: Option<Agreement>,
+) -> String {
     let share = |part: usize, all: usize| match all {
         0 => "-".to_owned(),
         all => format!("{part} of {all} ({:.0} %)", 100.0 * part as f64 / all as f64),
@@ -100,6 +128,7 @@ fn line(paper: &str, runs: &str, today: &Tally, beside_quick: Option<Agreement>)
         today.claims_that_do_not_hold().to_string(),
         today.claims_undecided.to_string(),
         today.claims_inert.to_string(),
+        by_one_seed.to_string(),
         today.claims_contradict.to_string(),
         share(today.numbers_within_20_percent, today.numbers),
         beside_quick.map_or_else(
@@ -131,13 +160,10 @@ mod tests {
             ..Tally::default()
         };
         assert_eq!(
-            line("xmp", "full", &today, Some(Agreement { same: 98, of: 100, tau: Some(0.956) })),
-            "| xmp | full | 80 of 100 (80 %) | 90 | 10 | 4 | 6 | 3 | - | 98 of 100; 0.96 | 5.0 s |\n"
+            line(["xmp", "full"], &today, 12, Some(Agreement { same: 98, of: 100, tau: Some(0.956) })),
+            "| xmp | full | 80 of 100 (80 %) | 90 | 10 | 4 | 6 | 12 | 3 | - | 98 of 100; 0.96 | 5.0 s |\n"
         );
-        let said = sentence(&today);
-        assert!(
-            said.starts_with("Of 100 claims of the five papers 80 hold, 90 in this reading or another"),
-            "{said}"
-        );
+        let said = sentence(&today, &[]);
+        assert!(said.contains("all experiments, 80 of 100 hold, 90 in this reading or another"), "{said}");
     }
 }
