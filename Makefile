@@ -42,7 +42,7 @@ testbed:
 	scripts/setup build
 	scripts/testbed
 
-## simulated and real hosts side by side, as root: validation/twin/README.md (45 minutes)
+## simulated and real hosts side by side, as root: validation/twin/README.md (70 minutes)
 twin:
 	scripts/setup build
 	scripts/twin
