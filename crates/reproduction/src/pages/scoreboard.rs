@@ -18,15 +18,14 @@ const HOW: &str = "
 How to read it:
 
 - A claim is a sentence of the paper with a bound; it holds if all its values are on the right side, in each of its cases.
-- What a paper leaves open can be read in several ways: \"in a reading\" also counts claims that hold in another than the first.
+- \"In a reading\" also counts claims that hold in another reading of what the paper leaves open.
 - Undecided: a bound lies within the interval of the value. Inert: the mechanism did nothing in a case (`tresse explain inert`).
+- By one seed: of all claims, those that ran under one seed, so that no interval shows how certain they are.
 - Claims that contradict their own paper are judged, and counted apart.
 - Numbers are those of simulators; a testbed's are compared as ratios, by claims.
-- Real hosts run the papers' testbeds on Linux's own TCP and MPTCP ([testbed.md](testbed.md)), counted apart.
-- By one seed: of all claims, those of experiments that ran under one seed only, so that no interval shows how certain
-  their verdicts are.
-- As in quick: claims with the same verdict as in the quick profile, and the rank correlation of the verdicts (Kendall's tau-b).
-- The quick profile shortens long experiments; the full one has the paper's size and takes hours, so some papers have it of some experiments. \"model 2\" is an earlier model of the simulator.
+- Real hosts run Linux's own TCP and MPTCP ([testbed.md](testbed.md)), counted apart.
+- As in quick: claims with the same verdict as in the quick profile, and the verdicts' rank correlation (Kendall's tau-b).
+- The quick profile shortens long experiments; the full one has the paper's size. \"Model 2\" is an earlier model of the simulator.
 
 A paper's name leads to how it was read, to what does not hold, and why. `make site` makes a page for each paper, with
 figures, claims, verdicts and reasons. [papers/results](../papers/results) has every digit.

@@ -138,10 +138,10 @@ fn real_hosts_stand_in_the_pages() {
         let alone = of(name, &without);
         assert!(total(page) == total(alone) && page.contains("\n- Real hosts: "), "{name}");
         assert!(!alone.contains("(real ") && !alone.contains("*real*"), "{name}");
-        let has_line = board.contains(&format!("| [{name}](../papers/{name}/README.md) | real hosts | "));
+        let has_line = board.contains(&format!("| [{name}](../papers/{name}/README.md) | real hosts"));
         assert_eq!(has_line, tally.claims + tally.numbers > 0, "{name}");
     }
-    assert!(!real.is_empty() && !scoreboard(&simulated).contains("| real hosts |"));
+    assert!(!real.is_empty() && !scoreboard(&simulated).contains("| real hosts"));
 }
 
 /// The sentences of a paper that say why something differs, without links.
@@ -193,5 +193,5 @@ fn every_place_that_is_linked_is_there() {
 #[test]
 fn the_scoreboard_is_short() {
     let page = scoreboard(&stored());
-    assert!(page.lines().count() <= 60 && page.split_whitespace().count() < 800, "{page}");
+    assert!(page.lines().count() <= 60 && page.split_whitespace().count() < 900, "{page}");
 }
